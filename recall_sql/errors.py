@@ -1,0 +1,35 @@
+"""Every error a person can meet, written for the one who reads it at night: what was wrong, where, what to do.
+
+Nothing here decides anything; raising and catching is the business of the modules that own the work.
+"""
+
+from __future__ import annotations
+
+
+class RecallError(Exception):
+    """Base of all errors of recall_sql. `str(error)` is one readable line (or a short paragraph)."""
+
+
+class ConfigError(RecallError):
+    """A setting, model string, extra or database that can't be used as it is; the message names the remedy."""
+
+
+class InputError(RecallError, ValueError):
+    """An argument, parameter, option, file or row that is not what it must be; the message names it."""
+
+
+class ModelError(RecallError):
+    """A model didn't answer, or not usefully. Names function, provider, cause and remedy."""
+
+    def __init__(self, function: str, provider: str, cause: str, remedy: str = "") -> None:
+        self.function, self.provider, self.cause, self.remedy = function, provider, cause, remedy
+        super().__init__(f"{function} with {provider}: {cause}" + (f" — {remedy}" if remedy else ""))
+
+
+class RecipeError(RecallError):
+    """A recipe that can't be loaded, rendered or executed. Names recipe, step and line where they are known."""
+
+    def __init__(self, message: str, *, recipe: str = "", step: str = "", line: int | None = None) -> None:
+        self.recipe, self.step, self.line = recipe, step, line
+        where = recipe + (f", step {step}" if step else "") + (f", line {line}" if line else "")
+        super().__init__(f"{where}: {message}" if where else message)

@@ -1,0 +1,89 @@
+"""What a model is to the rest of the product: the protocols every backend fulfils, and how a request and an answer look.
+
+Backends live beside this file, one module each; `registry.py` turns a model string into one. Deduplication, memo,
+concurrency, retries and logging are not theirs: they belong to `recall_sql/calls.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from recall_sql.facts import Fact
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt for a generator.
+
+    prompt: the user's text. system: instructions before it, or None. temperature: 0 is greedy. max_tokens: bound on the
+    answer, in the model's tokens, or None. json_schema: JSON Schema the answer must follow, or None for free text.
+    """
+
+    prompt: str
+    system: str | None = None
+    temperature: float = 0.0
+    max_tokens: int | None = None
+    json_schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: the text, and what it cost in tokens where the provider says so (None where it doesn't)."""
+
+    text: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
+    finish_reason: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into unit-length vectors."""
+
+    provider: str  # 'onnx', 'sentence-transformers', 'openai' …
+    model: str  # name within the provider
+    dimension: int  # length of every vector
+    max_batch: int  # texts a call of `embed` may carry
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 array of shape (len(texts), dimension), in the order of `texts`. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Answers prompts. Asynchronous, so that many requests can be in flight from one chunk of rows."""
+
+    provider: str
+    model: str
+    max_concurrency: int  # 1 for an in-process model
+
+    async def generate(self, request: Request) -> Answer:
+        """The answer to one request. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Finds facts without a generator (the rules backend)."""
+
+    provider: str
+    model: str
+
+    def extract(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        categories: Sequence[str] | None = None,
+        known: Sequence[dict[str, Any]] = (),
+    ) -> list[Fact]:
+        """The facts that `text`, said by the user at `now`, states about the user. Deterministic."""
+        ...
