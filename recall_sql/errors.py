@@ -19,10 +19,25 @@ class InputError(RecallError, ValueError):
 
 
 class ModelError(RecallError):
-    """A model didn't answer, or not usefully. Names function, provider, cause and remedy."""
+    """A model didn't answer, or not usefully. Names function, provider, cause and remedy.
 
-    def __init__(self, function: str, provider: str, cause: str, remedy: str = "") -> None:
+    status: the HTTP status of the answer, or None where there was none. retry_after: seconds the server asked to wait,
+    or None. transient: the same call may well succeed later (rate limit, timeout, broken connection, 5xx).
+    """
+
+    def __init__(
+        self,
+        function: str,
+        provider: str,
+        cause: str,
+        remedy: str = "",
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        transient: bool = False,
+    ) -> None:
         self.function, self.provider, self.cause, self.remedy = function, provider, cause, remedy
+        self.status, self.retry_after, self.transient = status, retry_after, transient
         super().__init__(f"{function} with {provider}: {cause}" + (f" — {remedy}" if remedy else ""))
 
 
