@@ -1,0 +1,252 @@
+"""Executes a recipe's statements in one transaction, and says where it failed.
+
+Responsible for the transaction, the results and the errors. What a run leaves in `recall_runs` is `record.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import duckdb
+import pyarrow as pa
+
+from recall_sql.errors import RecipeError
+from recall_sql.runner.blame import blame, failure, one_line, reraise_interrupt
+from recall_sql.runner.recipe import Recipe
+from recall_sql.runner.record import RunRecord, recorded_params
+from recall_sql.runner.render import Statement, accepted_params, compile_statements
+
+# on_progress(step, statements done, statements in all)
+Progress = Callable[[str, int, int], None]
+
+_TRANSACTION_WORDS = frozenset(("begin", "start", "commit", "end", "rollback", "abort"))
+# These work outside of a transaction only, or do what a rollback can't undo.
+_OUTSIDE_WORDS = _TRANSACTION_WORDS | {
+    "attach",
+    "detach",
+    "vacuum",
+    "checkpoint",
+    "force",
+    "pragma",
+    "export",
+    "import",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """Rows to be shown, under their title."""
+
+    title: str
+    table: pa.Table
+
+
+@dataclass(slots=True)
+class StepResult:
+    """What a step did: `rows` counts the rows it changed, or returned where it changed none."""
+
+    recipe: str
+    name: str
+    statements: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run."""
+
+    run_id: UUID
+    recipe: str
+    status: str
+    started_at: datetime
+    finished_at: datetime
+    steps: tuple[StepResult, ...]
+    rows_changed: int
+    tables: tuple[ResultTable, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.finished_at - self.started_at).total_seconds()
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run under way."""
+
+    steps: list[StepResult] = field(default_factory=list)
+    tables: list[ResultTable] = field(default_factory=list)
+    rows_changed: int = 0
+
+
+def execute(
+    con: duckdb.DuckDBPyConnection,
+    recipe: Recipe,
+    values: Mapping[str, object] | None = None,
+    *,
+    on_progress: Progress | None = None,
+    record: bool = True,
+) -> RunResult:
+    """Runs a recipe or script and returns its result tables.
+
+    All statements run in one transaction, which is committed, or rolled back on any error. In a caller's transaction
+    they join it, and committing or rolling back stays with the caller. A plain script with statements that can't run in
+    a transaction runs without one.
+
+    Raises InputError for a bad value and RecipeError (with recipe, step and line; `__cause__` is DuckDB's exception).
+    """
+    run_id, started_at, given = uuid4(), datetime.now(UTC), dict(values or {})
+    compiled = compile_statements(recipe, given, run_id=run_id, run_started_at=started_at)
+    for statement in compiled.statements:
+        _check(con, statement, recipe)
+    joined = in_transaction(con)
+    wrap = not joined and (recipe.templated or not any(s.verb in _OUTSIDE_WORDS for s in compiled.statements))
+    params = recorded_params(accepted_params(recipe), given)
+    journal = RunRecord.start(con, run_id, recipe.name, params, started_at) if record else None
+    run = _Run()
+    with _recorded(journal, run), _transaction(con, recipe, wrap=wrap, joined=joined):
+        _run_all(con, compiled.statements, run, on_progress, everything=not recipe.templated)
+    return RunResult(
+        run_id,
+        recipe.name,
+        "ok",
+        started_at,
+        datetime.now(UTC),
+        tuple(run.steps),
+        run.rows_changed,
+        tuple(run.tables),
+    )
+
+
+def in_transaction(con: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the connection is inside a transaction: there, two statements see the same transaction number.
+
+    (A BEGIN that fails would tell as well, but it aborts the transaction it finds.)
+    """
+    try:
+        first = con.execute("select txid_current()").fetchone()
+        return first == con.execute("select txid_current()").fetchone()
+    except duckdb.TransactionException as error:
+        raise RecipeError("this connection's transaction has failed already; ROLLBACK it first") from error
+
+
+def _check(con: duckdb.DuckDBPyConnection, statement: Statement, recipe: Recipe) -> None:
+    """Parses a statement before anything runs, and refuses what a recipe may not hold."""
+    if recipe.templated and statement.verb in _TRANSACTION_WORDS:
+        raise failure(statement, f"a recipe runs in one transaction of its own; remove {statement.verb.upper()}")
+    try:
+        parsed = con.extract_statements(statement.sql)
+    except duckdb.Error as error:
+        raise blame(statement, error) from error
+    unknown = set().union(*(part.named_parameters for part in parsed)) - set(statement.values)
+    if unknown:
+        name = min(unknown)
+        remedy = f"write {{{{ {name} }}}} for a parameter" if recipe.templated else "a script has no values"
+        raise failure(statement, f"${name} has no value; {remedy}")
+
+
+def _run_all(
+    con: duckdb.DuckDBPyConnection,
+    statements: Sequence[Statement],
+    run: _Run,
+    on_progress: Progress | None,
+    *,
+    everything: bool,
+) -> None:
+    for done, statement in enumerate(statements):
+        if on_progress:
+            on_progress(statement.step, done, len(statements))
+        started = time.perf_counter()
+        try:
+            rows, changed, table = _run_one(con, statement)
+        except duckdb.Error as error:
+            reraise_interrupt(error)
+            raise blame(statement, error) from error
+        except RuntimeError as error:
+            reraise_interrupt(error)
+            raise failure(statement, str(error)) from error
+        _count(run, statement, rows, changed, time.perf_counter() - started)
+        if table is not None and (statement.result is not None or everything):
+            run.tables.append(ResultTable(statement.result or "", table))
+    if on_progress and statements:
+        on_progress(statements[-1].step, len(statements), len(statements))
+
+
+def _run_one(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[int, int, pa.Table | None]:
+    """(rows returned, rows changed, the rows), read to their end, since DuckDB 2.0 computes them while reading."""
+    values = statement.values or None
+    if statement.returns_rows:
+        relation = con.sql(statement.sql, params=values)  # None where EXECUTE or PRAGMA turn out to return nothing
+        table = relation.to_arrow_table() if relation is not None else None
+        if table is None or table.column_names == ["Success"]:
+            return 0, 0, None
+        changed = table.num_rows if statement.verb in ("insert", "update", "delete", "merge") else 0
+        return table.num_rows, changed, table
+    result = con.execute(statement.sql, values)
+    columns = [column[0] for column in result.description or []]
+    counts = result.fetchall()
+    return 0, counts[0][0] if columns == ["Count"] and counts else 0, None
+
+
+def _count(run: _Run, statement: Statement, rows: int, changed: int, seconds: float) -> None:
+    if not run.steps or (run.steps[-1].recipe, run.steps[-1].name) != (statement.recipe, statement.step):
+        run.steps.append(StepResult(statement.recipe, statement.step))
+    step = run.steps[-1]
+    step.statements += 1
+    step.rows += changed or rows
+    step.seconds += seconds
+    run.rows_changed += changed
+
+
+@contextmanager
+def _recorded(journal: RunRecord | None, run: _Run) -> Iterator[None]:
+    """Writes into the journal how the block ended."""
+    status, message = "failed", "interrupted"
+    try:
+        yield
+        status, message = "ok", None
+    except Exception as error:
+        message = str(error)
+        raise
+    finally:
+        if journal:
+            steps = [
+                {"recipe": step.recipe, "step": step.name, "rows": step.rows, "seconds": round(step.seconds, 6)}
+                for step in run.steps
+            ]
+            journal.finish(status, datetime.now(UTC), steps, run.rows_changed if status == "ok" else 0, message)
+
+
+@contextmanager
+def _transaction(con: duckdb.DuckDBPyConnection, recipe: Recipe, *, wrap: bool, joined: bool) -> Iterator[None]:
+    """Commits at the end of the block and rolls back when it raises, unless the transaction is the caller's."""
+    if wrap:
+        con.execute("begin transaction")
+    try:
+        yield
+        if wrap:
+            con.execute("commit")
+        elif not joined and in_transaction(con):
+            raise RecipeError("the script leaves a transaction open; its COMMIT is missing", recipe=recipe.name)
+    except duckdb.Error as error:
+        raise RecipeError(f"can't be committed: {one_line(error)}", recipe=recipe.name) from error
+    except RecipeError as error:
+        if joined:
+            error.args = (f"{error}; the transaction is yours, ROLLBACK it",)
+        raise
+    finally:
+        if not joined:
+            _roll_back_what_is_open(con)
+
+
+def _roll_back_what_is_open(con: duckdb.DuckDBPyConnection) -> None:
+    try:
+        con.execute("rollback")
+    except duckdb.TransactionException:
+        return  # committed already, or DuckDB ended it with the error
