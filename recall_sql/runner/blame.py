@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 import duckdb
 
 from recall_sql.errors import RecipeError
-from recall_sql.runner.statements import Statement
+from recall_sql.runner.statements import Statement, at_place
 
 _LINE = re.compile(r"\n+LINE (\d+):.*", re.DOTALL)
 _UNBINDABLE = re.compile(r"prepared parameter|cannot contain parameters|Parameter expressions|cannot have parameters")
@@ -25,11 +24,7 @@ def blame(statement: Statement, error: duckdb.Error) -> RecipeError:
 
 def failure(statement: Statement, message: str, line_of_sql: int = 1) -> RecipeError:
     """A RecipeError at a line of a statement."""
-    line, file = statement.line_at(line_of_sql)
-    if file:
-        message = f"{message} (line {line} of {PurePath(file).name})"
-        line = statement.line
-    return RecipeError(message, recipe=statement.recipe, step=statement.step, line=line)
+    return at_place(message, statement.recipe, statement.step, *statement.line_at(line_of_sql))
 
 
 def one_line(error: Exception) -> str:

@@ -6,6 +6,7 @@ Responsible for the transaction, the results and the errors. What a run leaves i
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -164,7 +165,8 @@ def _run_all(
             on_progress(statement.step, done, len(statements))
         started = time.perf_counter()
         try:
-            rows, changed, table = _run_one(con, statement)
+            shown = everything or statement.result is not None
+            rows, changed, table = _run_one(con, statement, shown=shown)
         except duckdb.Error as error:
             reraise_interrupt(error)
             raise blame(statement, error) from error
@@ -172,26 +174,32 @@ def _run_all(
             reraise_interrupt(error)
             raise failure(statement, str(error)) from error
         _count(run, statement, rows, changed, time.perf_counter() - started)
-        if table is not None and (statement.result is not None or everything):
+        if table is not None:
             run.tables.append(ResultTable(statement.result or "", table))
     if on_progress and statements:
         on_progress(statements[-1].step, len(statements), len(statements))
 
 
-def _run_one(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[int, int, pa.Table | None]:
-    """(rows returned, rows changed, the rows), read to their end, since DuckDB 2.0 computes them while reading."""
-    values = statement.values or None
-    if statement.returns_rows:
-        relation = con.sql(statement.sql, params=values)  # None where EXECUTE or PRAGMA turn out to return nothing
-        table = relation.to_arrow_table() if relation is not None else None
-        if table is None or table.column_names == ["Success"]:
-            return 0, 0, None
-        changed = table.num_rows if statement.verb in ("insert", "update", "delete", "merge") else 0
-        return table.num_rows, changed, table
-    result = con.execute(statement.sql, values)
+def _run_one(con: duckdb.DuckDBPyConnection, statement: Statement, *, shown: bool) -> tuple[int, int, pa.Table | None]:
+    """(rows returned, rows changed, the rows if they are to be shown).
+
+    The result is read to its end, since DuckDB 2.0 computes it while it is read. Not by `con.sql`, though DuckDB
+    advises it: errors of a relation don't say which line they are about.
+    """
+    result = con.execute(statement.sql, statement.values or None)
     columns = [column[0] for column in result.description or []]
-    counts = result.fetchall()
-    return 0, counts[0][0] if columns == ["Count"] and counts else 0, None
+    changes = statement.verb in ("insert", "update", "delete", "merge")
+    is_command = statement.verb in ("call", "execute", "pragma") and columns in (["Success"], ["Count"])
+    if is_command or not statement.returns_rows:
+        counts = result.fetchall()
+        return 0, counts[0][0] if columns == ["Count"] and counts else 0, None
+    if not shown:
+        rows = sum(len(batch) for batch in iter(lambda: result.fetchmany(2048), []))
+        return rows, rows if changes else 0, None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
+        table = result.to_arrow_table()
+    return table.num_rows, table.num_rows if changes else 0, table
 
 
 def _count(run: _Run, statement: Statement, rows: int, changed: int, seconds: float) -> None:

@@ -68,7 +68,7 @@ def check_names(names: Iterable[str], params: Sequence[Param], recipe: str) -> N
         if name in known:
             continue
         close = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = f"; did you mean {close[0]}?" if close else "."
         raise InputError(f"{recipe} has no parameter {name}{hint} It takes: {', '.join(known) or 'none'}")
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,7 +19,7 @@ from recall_sql.errors import InputError, RecipeError
 from recall_sql.resources import recipes_dir
 from recall_sql.runner.params import Param
 
-_FRONT_MATTER = re.compile(r"\s*/\*\s*recipe\b[^\n]*\n(.*?)\*/", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\s*/\*\s*recipe[ \t]*\n(.*?)\*/", re.DOTALL)
 STEP = re.compile(r"^[ \t]*--[ \t]*step:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 RESULT = re.compile(r"^[ \t]*--[ \t]*result:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 
@@ -164,7 +165,7 @@ def without_front_matter(text: str) -> tuple[str, str | None, int]:
 
 def _steps(body: str) -> Iterator[Step]:
     marks = list(STEP.finditer(body))
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         sql = body[mark.end() : following.start() if following else len(body)].strip()
         comments = []
         for line in sql.splitlines():
@@ -179,8 +180,9 @@ def _parse_front_matter(text: str, name: str, first_line: int) -> _FrontMatter:
     import yaml  # loaded by the first recipe, so that commands without one start faster
 
     try:
-        tree = yaml.compose(text, yaml.SafeLoader)
-        data = yaml.safe_load(text)
+        loader = _loader()
+        tree = yaml.compose(text, loader)
+        data = yaml.load(text, loader) or {}
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = first_line + mark.line if mark else first_line
@@ -196,6 +198,21 @@ def _parse_front_matter(text: str, name: str, first_line: int) -> _FrontMatter:
         return _FrontMatter.model_validate({key: value for key, value in data.items() if value is not None})
     except ValidationError as error:
         raise _first_problem(error, lines, name, first_line) from error
+
+
+def _loader() -> Any:
+    """PyYAML's safe loader, where only `true` and `false` are truth values: `n`, `y` and `no` are words."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    Loader.yaml_implicit_resolvers = {
+        sign: [(tag, pattern) for tag, pattern in found if not tag.endswith(":bool")]
+        for sign, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)$"), list("tf"))
+    return Loader
 
 
 def _first_problem(error: ValidationError, lines: dict[tuple, int], name: str, first_line: int) -> RecipeError:

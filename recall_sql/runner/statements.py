@@ -77,9 +77,7 @@ class SourcedText:
                 raise self._misplaced(offset, "a name stands inside quotes or a comment; remove the quotes")
 
     def _misplaced(self, offset: int, message: str) -> RecipeError:
-        line, file = place_of(self.sources, offset)
-        step = "" if file else self.recipe.step_at(line)
-        return RecipeError(f"{message} (in {file})" if file else message, recipe=self.recipe.name, step=step, line=line)
+        return _in_recipe(self.recipe, message, place_of(self.sources, offset))
 
     def statement(self, piece: dialect.Piece, step: str, result: str | None) -> Statement:
         """The statement of a piece of this text; its offsets count from its own beginning."""
@@ -154,18 +152,23 @@ def _rendered(recipe: Recipe, variables: Mapping[str, object]) -> tuple[str, dic
     try:
         return render(recipe.body, recipe.search, variables)
     except jinja2.TemplateSyntaxError as error:
-        raise _blamed(recipe, str(error.message), error, (error.lineno, error.name or "")) from error
+        raise _in_recipe(recipe, str(error.message), (error.lineno, error.filename or "")) from error
     except jinja2.TemplateNotFound as error:
-        raise _blamed(recipe, f"there is no file {error} to include", error, _place_in_traceback(error)) from error
+        raise _in_recipe(recipe, f"there is no file {error} to include", _place_in_traceback(error)) from error
     except (jinja2.TemplateError, RecallError, ArithmeticError, TypeError, ValueError, LookupError) as error:
         # Jinja raises what the expressions raise: a division by zero, an addition of text and number
-        raise _blamed(recipe, str(error), error, _place_in_traceback(error)) from error
+        raise _in_recipe(recipe, str(error), _place_in_traceback(error)) from error
 
 
-def _blamed(recipe: Recipe, message: str, error: BaseException, place: tuple[int, str]) -> RecipeError:
-    line, file = place
-    message = f"{message} (in {PurePath(file).name})" if file else message
-    return RecipeError(message, recipe=recipe.name, step="" if file else recipe.step_at(line), line=line or None)
+def _in_recipe(recipe: Recipe, message: str, place: tuple[int, str]) -> RecipeError:
+    return at_place(message, recipe.name, "" if place[1] else recipe.step_at(place[0]), *place)
+
+
+def at_place(message: str, recipe: str, step: str, line: int, file: str) -> RecipeError:
+    """A RecipeError at a line of the recipe, or of the file it includes (its own line is not known then)."""
+    if file:
+        return RecipeError(f"{message} (line {line} of {PurePath(file).name})", recipe=recipe, step=step)
+    return RecipeError(message, recipe=recipe, step=step, line=line or None)
 
 
 def _place_in_traceback(error: BaseException) -> tuple[int, str]:

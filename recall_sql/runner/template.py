@@ -37,9 +37,10 @@ from jinja2.runtime import BlockReference, Context, Macro, Undefined
 from recall_sql.errors import InputError
 from recall_sql.runner.recipe import read, without_front_matter
 
-_NONCE = secrets.token_hex(4)
+_NONCE = str(secrets.randbelow(10**9))  # digits, so that a filter like `upper` can't hide a mark
 MARK = re.compile(rf"\x00{_NONCE}([LVI]):([^\0]*)\0")
-_NAME_PARTS = re.compile(r'"(?:[^"]|"")*"|[^."]+')
+_NAME_PART = re.compile(r'"((?:[^"]|"")+)"(?=\.|$)|([^.]+)')
+_NAME = re.compile(rf"(?:{_NAME_PART.pattern})(?:\.(?:{_NAME_PART.pattern}))*")
 _BINDABLE = (bool, int, float, str, bytes, date, time, timedelta, Decimal, UUID)
 
 _binder: ContextVar[Binder] = ContextVar("binder")
@@ -226,17 +227,15 @@ def _plain(value: Any) -> object:
 
 
 def ident(value: object) -> SqlName:
-    """The filter for names of tables and columns: `a.b` becomes `"a"."b"`, a part may come quoted already."""
-    if isinstance(value, Undefined) or not isinstance(value, str):
+    """The filter for names of tables and columns: `a.b` becomes `"a"."b"`; a part may come quoted already."""
+    if isinstance(value, Undefined):
+        str(value)  # raises
+    if not isinstance(value, str):
         raise InputError(f"ident needs the name of a table or column, not {value!r}")
-    parts = [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in _NAME_PARTS.findall(value)]
-    if "\0" in value or not all(part.strip() for part in parts) or len(parts) != _dots(value) + 1:
+    parts = [(quoted or plain).replace('""', '"' if quoted else '""') for quoted, plain in _NAME_PART.findall(value)]
+    if "\0" in value or not _NAME.fullmatch(value) or not all(part.strip() for part in parts):
         raise InputError(f"{value!r} is not the name of a table or column")
     return SqlName(".".join('"' + part.replace('"', '""') + '"' for part in parts))
-
-
-def _dots(name: str) -> int:
-    return _NAME_PARTS.sub("", name).count(".") if not _NAME_PARTS.sub("", name).strip(".") else -1
 
 
 def _tojson(value: object) -> str:

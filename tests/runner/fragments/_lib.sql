@@ -1,0 +1,1 @@
+{% macro of_thread(id) %}session_id = {{ id }}{% endmacro %}

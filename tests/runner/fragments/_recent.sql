@@ -1,0 +1,1 @@
+role = 'user' and session_id <> {{ session_id }} || '-old'
