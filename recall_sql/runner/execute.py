@@ -11,16 +11,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 import duckdb
-import pyarrow as pa
 
 from recall_sql.errors import RecipeError
 from recall_sql.runner.blame import blame, failure, one_line, reraise_interrupt
 from recall_sql.runner.recipe import Recipe
 from recall_sql.runner.record import RunRecord, recorded_params
 from recall_sql.runner.render import Statement, accepted_params, compile_statements
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # on_progress(step, statements done, statements in all)
 Progress = Callable[[str, int, int], None]

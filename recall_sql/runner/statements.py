@@ -5,9 +5,10 @@ Cuts the text into statements and refuses a value that stands where SQL would no
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import PurePath
 
 from recall_sql.errors import RecallError, RecipeError
@@ -49,7 +50,7 @@ class Statement:
 
 def place_of(sources: Sources, offset: int) -> tuple[int, str]:
     """(line, included file or '') of an offset."""
-    at = bisect_right(sources, offset, key=lambda source: source[0]) - 1
+    at = bisect_right(sources, offset, key=itemgetter(0)) - 1
     return sources[max(at, 0)][1:]
 
 
@@ -81,8 +82,8 @@ class SourcedText:
 
     def statement(self, piece: dialect.Piece, step: str, result: str | None) -> Statement:
         """The statement of a piece of this text; its offsets count from its own beginning."""
-        placed = tuple((at - piece.start, name) for at, name in self.placed if piece.start <= at < piece.end)
-        inside = [(at - piece.start, line, file) for at, line, file in self.sources if piece.start < at < piece.end]
+        placed = tuple((at - piece.start, name) for at, name in _between(self.placed, piece.start, piece.end))
+        inside = [(at - piece.start, *where) for at, *where in _between(self.sources, piece.start + 1, piece.end)]
         first = place_of(self.sources, piece.start)
         return Statement(
             sql=self.sql[piece.start : piece.end].rstrip(),
@@ -97,6 +98,12 @@ class SourcedText:
             placed=placed,
             sources=((0, *first), *inside),
         )
+
+
+def _between(places: Sequence[tuple], start: int, end: int) -> Sequence[tuple]:
+    """The places with `start <= offset < end`; they are in order, and a script may have thousands."""
+    low = bisect_left(places, start, key=itemgetter(0))
+    return places[low : bisect_left(places, end, key=itemgetter(0))]
 
 
 def sourced_text(recipe: Recipe, variables: Mapping[str, object]) -> SourcedText:

@@ -1,6 +1,9 @@
 """Tokens, statements, the VECTOR type, literals."""
 
+import doctest
 import math
+import subprocess
+import sys
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -9,6 +12,7 @@ import duckdb
 import pytest
 
 from recall_sql.errors import InputError
+from recall_sql.runner import dialect, literals
 from recall_sql.runner.dialect import split, translate
 from recall_sql.runner.literals import literal
 
@@ -144,3 +148,16 @@ def test_nan_and_minus():
 def test_no_literal_for_an_object():
     with pytest.raises(InputError, match="type object"):
         literal(object())
+
+
+@pytest.mark.parametrize("module", [dialect, literals])
+def test_examples_in_docstrings(module):
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
+
+
+def test_importing_the_runner_is_light():
+    code = (
+        "import recall_sql.runner, sys; print([m for m in ('jinja2', 'yaml', 'rich', 'pyarrow') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
