@@ -158,10 +158,16 @@ def vector_edits(sql: str) -> list[Edit]:
 
 
 def _is_type(sql: str, found: list[Token], i: int) -> bool:
-    """Whether the word at `i` stands where a type must: after `::`, CAST's AS, TYPE, or a column's name."""
+    """Whether the word at `i` stands where a type must: after `::`, CAST's AS, TYPE, or a column's name.
+
+    The body of a macro also follows AS, but no parenthesis closes right after it.
+    """
     before = found[i - 1] if i else Token("", 0, "")
     two_before = found[i - 2] if i > 1 else Token("", 0, "")
-    if sql[: found[i].start].rstrip().endswith("::") or before.word in ("as", "type"):
+    after = found[i + 4].word if i + 4 < len(found) else ""
+    if before.word == "as":
+        return after in (")", "[")
+    if before.word == "type" or sql[: found[i].start].rstrip().endswith("::"):
         return True
     names_a_column = before.kind in ("identifier", "keyword") and before.word not in _BEFORE_A_CALL
     return names_a_column and two_before.word in ("(", ",", "add", "column", "exists")

@@ -52,7 +52,7 @@ class ResultTable:
 
 @dataclass(slots=True)
 class StepResult:
-    """What a step did: `rows` counts the rows it changed, or returned where it changed none."""
+    """What a step did: `rows` counts the rows its statements changed, wrote or returned."""
 
     recipe: str
     name: str
@@ -63,7 +63,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A finished run."""
+    """A finished run. `rows_changed` counts rows inserted, updated, deleted and merged, not those of new tables."""
 
     run_id: UUID
     recipe: str
@@ -184,7 +184,7 @@ def _run_all(
 
 
 def _run_one(con: duckdb.DuckDBPyConnection, statement: Statement, *, shown: bool) -> tuple[int, int, pa.Table | None]:
-    """(rows returned, rows changed, the rows if they are to be shown).
+    """(rows written or returned, rows changed, the rows if they are to be shown).
 
     The result is read to its end, since DuckDB 2.0 computes it while it is read. Not by `con.sql`, though DuckDB
     advises it: errors of a relation don't say which line they are about.
@@ -195,7 +195,8 @@ def _run_one(con: duckdb.DuckDBPyConnection, statement: Statement, *, shown: boo
     is_command = statement.verb in ("call", "execute", "pragma") and columns in (["Success"], ["Count"])
     if is_command or not statement.returns_rows:
         counts = result.fetchall()
-        return 0, counts[0][0] if columns == ["Count"] and counts else 0, None
+        count = counts[0][0] if columns == ["Count"] and counts else 0
+        return count, count if changes else 0, None
     if not shown:
         rows = sum(len(batch) for batch in iter(lambda: result.fetchmany(2048), []))
         return rows, rows if changes else 0, None
@@ -210,7 +211,7 @@ def _count(run: _Run, statement: Statement, rows: int, changed: int, seconds: fl
         run.steps.append(StepResult(statement.recipe, statement.step))
     step = run.steps[-1]
     step.statements += 1
-    step.rows += changed or rows
+    step.rows += rows
     step.seconds += seconds
     run.rows_changed += changed
 
@@ -239,12 +240,14 @@ def _transaction(con: duckdb.DuckDBPyConnection, recipe: Recipe, *, wrap: bool, 
     """Commits at the end of the block and rolls back when it raises, unless the transaction is the caller's."""
     if wrap:
         con.execute("begin transaction")
+    ended = False
     try:
         yield
         if wrap:
             con.execute("commit")
         elif not joined and in_transaction(con):
             raise RecipeError("the script leaves a transaction open; its COMMIT is missing", recipe=recipe.name)
+        ended = True
     except duckdb.Error as error:
         raise RecipeError(f"can't be committed: {one_line(error)}", recipe=recipe.name) from error
     except RecipeError as error:
@@ -252,7 +255,7 @@ def _transaction(con: duckdb.DuckDBPyConnection, recipe: Recipe, *, wrap: bool, 
             error.args = (f"{error}; the transaction is yours, ROLLBACK it",)
         raise
     finally:
-        if not joined:
+        if not joined and not ended:
             _roll_back_what_is_open(con)
 
 

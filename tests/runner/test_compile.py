@@ -13,7 +13,9 @@ from recall_sql.runner import compile_recipe, compile_statements, from_text
 HERE = Path(__file__).parent
 CASE = re.compile(r"^--# case: ([^\n]*)\n--# values: ([^\n]*)\n(.*?)^--# becomes\n(.*?)(?=^--# case|\Z)", re.M | re.S)
 CASES = [
-    match.groups() for path in sorted((HERE / "fixtures").glob("*.sql")) for match in CASE.finditer(path.read_text())
+    match.groups()
+    for path in sorted((HERE / "fixtures").glob("*.sql"))
+    for match in CASE.finditer(path.read_text(encoding="utf-8"))
 ]
 
 
@@ -29,7 +31,11 @@ def test_fixture(name, values, text, expected):
 
 
 def test_fixtures_are_all_read():
-    assert len(CASES) == sum(path.read_text().count("--# case") for path in (HERE / "fixtures").glob("*.sql")) >= 9
+    assert (
+        len(CASES)
+        == sum(path.read_text(encoding="utf-8").count("--# case") for path in (HERE / "fixtures").glob("*.sql"))
+        >= 9
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,3 +220,15 @@ def test_results_belong_to_the_last_select_of_a_step():
         ("two", "B"),
         ("two", "C"),
     ]
+
+
+def test_the_example_in_the_docs():
+    text = (HERE.parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    example = from_text(re.search(r"```sql\n(.*?)```", text, re.S)[1])
+    compiled = compile_recipe(example, {"session_id": "s1", "as_of": "2026-01-01"})
+    assert (
+        "from \"chat_facts\"\nwhere session_id = 's1'\n  and observed_at <= timestamp '2026-01-01 00:00:00'" in compiled
+    )
+    assert [statement.result for statement in compile_statements(example, {"session_id": ""}).statements][
+        -1
+    ] == "Long facts"
