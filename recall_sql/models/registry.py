@@ -27,6 +27,7 @@ TIMEOUT = 60.0  # seconds for one request
 ALONE = {"minilm": "all-MiniLM-L6-v2", "smollm2": "SmolLM2-135M-Instruct", "rules": "rules"}  # need no ':model'
 BY_NAME = ("openai", "ollama", "gguf", "sentence-transformers")
 ONNX_PACKAGES = ("onnxruntime", "onnx", "tokenizers", "safetensors")
+SMOLLM2_SYSTEM = "You are a helpful assistant."  # the one in its chat template makes it answer in French about Paris
 OPENAI_DIMENSIONS = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -94,7 +95,7 @@ def generator(
 
 
 def default_embedder() -> Embedder:
-    """The installed MiniLM, on onnxruntime if that is there, else on sentence-transformers; ConfigError if neither is."""
+    """The installed MiniLM, on onnxruntime if that is there, else on sentence-transformers; else ConfigError."""
     return embedder("minilm")
 
 
@@ -179,8 +180,9 @@ def _open_generator(ref: ModelRef, options: dict[str, Any]) -> Generator:
     if ref.provider in ("smollm2", "gguf"):
         from recall_sql.models.llama_cpp import LlamaGenerator
 
-        path = smollm2_file() if ref.provider == "smollm2" else Path(ref.model)
-        return LlamaGenerator(path, model=ref.model if ref.provider == "smollm2" else Path(ref.model).name)
+        if ref.provider == "smollm2":
+            return LlamaGenerator(smollm2_file(), model=ref.model, system=SMOLLM2_SYSTEM)
+        return LlamaGenerator(Path(ref.model), model=Path(ref.model).name)
     if ref.provider in ("openai", "ollama", "http"):
         from recall_sql.models.openai_compatible import OpenAIGenerator
 
