@@ -1,0 +1,104 @@
+"""Statements about earlier statements: "sorry, typo, it's Lina", "I'm not vegetarian any more", "forget my budget".
+
+Works on the facts already held (`known`: dicts with alias, fact_id, category, fact_key, fact_value; all but the last
+three may be missing). Whether the change is allowed is decided in SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+import regex as re
+
+from recall_sql.facts import Fact
+from recall_sql.models.rules import quantities
+
+_MARK = (
+    r"(?:(?:sorry|oops|whoops|ah|oh|no|wait|ugh|apologies|my\s+bad|hmm|actually|correction|typo|misspoke|edit|mistyped|misspelled|autocorrect|"
+    r"that's\s+a\s+typo|that\s+was\s+a\s+typo|i\s+made\s+a\s+(?:typo|mistake)|small\s+correction|my\s+mistake|slip\s+of\s+the\s+(?:tongue|keyboard)|that\s+was\s+wrong|scratch\s+that|strike\s+that|i\s+misspoke|i\s+mistyped)\b[\s,.:;!–—-]*)"
+)
+_CORRECTION = re.compile(
+    rf"(?i)^(?P<marks>{_MARK}*)(?:(?:i\s+(?:meant|mean)(?:\s+to\s+(?:say|write|type))?|it's\s+(?:actually|really|spelled|spelt|supposed\s+to\s+be)|it\s+is\s+(?:actually|spelled)|that\s+should\s+(?:be|have\s+been|read)|should\s+(?:be|have\s+been)|make\s+(?:that|it)|"
+    r"(?P<plain>it's|it\s+is|that's|i'm|actually)|correct\s+spelling\s+is|the\s+correct\s+(?:\w+\s)?is|not\s+(?P<old>[\w' ]{1,30}?)\s*(?:,|but)\s*(?:it's|but)?)\s*:?\s*)?(?P<new>[^,.!?;]{1,40}?)(?:,?\s+(?:not|instead\s+of)\s+(?P<old2>[^,.!?;]{1,40}))?[.!]*$"
+)
+_TYPO = re.compile(r"(?i)\b(?:typo|meant|mistyp\w+|misspell?\w*|autocorrect|correction|misspoke|spelled|spelt)\b")
+_ENOUGH = 0.5  # difflib ratio below which two spellings are not the same name
+
+
+def corrected(text: str, known: Sequence[dict[str, Any]]) -> Fact | None:
+    """The known fact that a short correction changes, with its new value; None when that is not exactly one."""
+    if not known or len(text) > 120:
+        return None
+    found = _CORRECTION.match(text.strip().replace("’", "'"))
+    if not found or not (found.group("marks") or re.match(r"(?i)^(?:i\s+mean|make|it's\s+actually|that\s+should|should|not\s)", text.strip()) or found.group("old2")):
+        return None
+    new = found.group("new").strip(" '\"")
+    old = found.group("old") or found.group("old2")
+    if not new or re.match(r"(?i)^(?:to|for|not|a\s+lot|sorry|about|the\s+delay|i|you|can|what|how|my|we|it)\b", new):
+        return None
+    target = _named(old, known) if old else _nearest(new, known, strict=not _TYPO.search(text))
+    return _replacement(target, new, text) if target else None
+
+
+def _named(old: str, known: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    same = [fact for fact in known if str(fact.get("fact_value", "")).lower() == old.strip().lower()]
+    return same[0] if len(same) == 1 else None
+
+
+def _nearest(new: str, known: Sequence[dict[str, Any]], *, strict: bool) -> dict[str, Any] | None:
+    """The known fact whose value looks most like `new`; numbers only resemble numbers."""
+    numeric = any(ch.isdigit() for ch in new)
+    scored = []
+    for fact in known:
+        value = str(fact.get("fact_value", ""))
+        if value.lower() in ("true", "false", new.lower()) or numeric != any(ch.isdigit() for ch in value):
+            continue
+        ratio = SequenceMatcher(None, value.lower(), new.lower()).ratio()
+        scored.append((ratio, fact))
+    scored.sort(key=lambda pair: -pair[0])
+    if not scored:
+        return None
+    best = scored[0]
+    clear = len(scored) == 1 or best[0] - scored[1][0] > 0.1
+    if numeric and len(scored) == 1:
+        return best[1]
+    return best[1] if best[0] >= (0.6 if strict else _ENOUGH) and clear else None
+
+
+def _replacement(target: dict[str, Any], new: str, text: str) -> Fact:
+    value = new
+    if str(target.get("fact_value", "")).replace(".", "").isdigit():
+        amount = quantities.money(new)
+        value = amount[0] if amount else new
+    return Fact(
+        category=str(target["category"]),
+        fact_key=str(target["fact_key"]),
+        fact_value=value,
+        confidence=0.9,
+        evidence=text.strip()[:200],
+        replaces=reference(target),
+    )
+
+
+def reference(known: dict[str, Any]) -> str | None:
+    """How a fact names a known one: its alias, else its fact_id."""
+    name = known.get("alias") or known.get("fact_id")
+    return str(name) if name is not None else None
+
+
+def aimed(fact: Fact, known: Sequence[dict[str, Any]]) -> Fact:
+    """A retraction pointed at the one known fact it can mean; unchanged when there is none or several."""
+    same_category = [k for k in known if k.get("category") == fact.category]
+    exact = [k for k in same_category if k.get("fact_key") == fact.fact_key]
+    if not exact and fact.category == "pet":
+        exact = [k for k in same_category if str(k.get("fact_key", "")).startswith(fact.fact_key + "_")]
+    if not exact and fact.fact_key in ("max_amount", "diet", "goal", "hobby", "travel_date"):
+        exact = same_category
+    if len(exact) != 1:
+        return fact
+    target = exact[0]
+    return fact.model_copy(
+        update={"fact_key": str(target["fact_key"]), "fact_value": fact.fact_value or str(target.get("fact_value", "")), "replaces": reference(target)}
+    )

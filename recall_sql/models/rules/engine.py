@@ -1,0 +1,177 @@
+"""Compiles `patterns.yaml` and runs it over clauses. Decides nothing about belief: `guards.py` chose the clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import regex as re
+import yaml
+
+from recall_sql.facts import Fact
+from recall_sql.models.rules import particulars, quantities, standing, topics, values
+from recall_sql.models.rules.lexicon import alternatives, words
+from recall_sql.models.rules.text import Clause
+
+_FILE = Path(__file__).with_name("patterns.yaml")
+_PARSER_MODULES = (values, topics, standing, particulars)  # importing them registers their parsers
+_MACRO = re.compile(r"(?<!\\[pP])\{(lex:)?(\w+)\}")
+_QUANTIFIER = re.compile(r"^\d+(?:,\d*)?$")
+_TIMEOUT = 0.25  # seconds a single regex may take on a clause of at most MAX_CLAUSE characters
+_SOFT_CONFIDENCE = 0.7
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One entry of patterns.yaml, compiled. Field meanings are documented at the head of that file."""
+
+    id: str
+    category: str
+    when: re.Pattern[str]
+    parse: values.Parser
+    key: str
+    value: str
+    anywhere: bool = False
+    fallback: bool = False
+    ask: bool = False
+    first: bool = False
+    kind: str = "KNOWLEDGE"
+    op: str = "assert"
+    confidence: float = 0.95
+    needs: tuple[str, ...] = ()
+    skip: re.Pattern[str] | None = None
+    subject: str = ""  # "i", "my" or "": what a clause must start with
+
+
+def _macros(raw: dict[str, str]) -> dict[str, str]:
+    known = {"MONEY": quantities.MONEY, "DATE": quantities.DATE, "MONTH": quantities.MONTH, "WEEKDAY": quantities.WEEKDAY,
+             "lexlang": particulars.LANGUAGE_WORD}
+    for name, body in raw.items():
+        known[name] = _expand(body, known)
+    return known
+
+
+def _expand(body: str, macros: dict[str, str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        lexical, name = match.groups()
+        if lexical:
+            return alternatives(name)
+        return match.group() if _QUANTIFIER.match(name) else macros[name]
+
+    return _MACRO.sub(replacement, body)
+
+
+def _needs(raw: list[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for entry in raw:
+        if entry.startswith("LEX "):
+            found += sorted(words(entry[4:]))
+        else:
+            found.append(entry.lower())
+    return tuple(found)
+
+
+def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
+    when = str(entry["when"])
+    subject = "i" if re.match(r"\{(?:I|AM|HAVE)\}", when) else "my" if when.startswith("{MY}") else ""
+    skip = entry.get("skip")
+    return Pattern(
+        id=entry["id"],
+        category=entry.get("out", entry["category"]),
+        when=re.compile(_expand(when, macros), re.I),
+        parse=values.PARSERS[entry["parse"]],
+        key=entry["key"],
+        value=entry["value"],
+        anywhere=entry.get("at") == "anywhere",
+        fallback=bool(entry.get("fallback")),
+        ask=bool(entry.get("ask")),
+        first=bool(entry.get("first")),
+        kind=entry.get("kind", "KNOWLEDGE"),
+        op=entry.get("op", "assert"),
+        confidence=float(entry.get("confidence", 0.95)),
+        needs=_needs(entry.get("needs", [])),
+        skip=re.compile(_expand(str(skip), macros), re.I) if skip else None,
+        subject=subject,
+    )
+
+
+@dataclass(frozen=True)
+class Book:
+    """All patterns, by what a clause may start with."""
+
+    i: tuple[Pattern, ...]
+    my: tuple[Pattern, ...]
+    other: tuple[Pattern, ...]
+
+    def for_clause(self, low: str) -> tuple[Pattern, ...]:
+        """The patterns that can match a clause starting like `low`, in file order."""
+        if low.startswith(("i ", "we ")):
+            return self.i
+        return self.my if low.startswith(("my ", "our ")) else self.other
+
+
+@cache
+def book() -> Book:
+    """The compiled patterns. Compiled once per process, on first use."""
+    raw = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    macros = _macros(raw["macros"])
+    patterns = tuple(_compile(entry, macros) for entry in raw["patterns"])
+    return Book(*(tuple(p for p in patterns if p.subject in (kind, "")) for kind in ("i", "my", "-")))
+
+
+def matches(clause: Clause, now: datetime | None) -> list[Fact]:
+    """The facts the patterns find in one clause; fallback patterns only when the others found nothing."""
+    low = clause.low
+    facts: list[Fact] = []
+    candidates = book().for_clause(low)
+    context = values.Context(clause, now)
+    for fallback in (False, True):
+        for pattern in candidates:
+            if pattern.fallback is fallback:
+                facts += _apply(pattern, clause, low, context)
+        if facts:
+            break
+    return facts
+
+
+def _apply(pattern: Pattern, clause: Clause, low: str, context: values.Context) -> Iterator[Fact]:
+    if clause.question and not pattern.ask or pattern.first and not clause.first:
+        return
+    if pattern.needs and not any(word in low for word in pattern.needs):
+        return
+    search = pattern.when.search if pattern.anywhere else pattern.when.match
+    try:
+        found = search(clause.text, timeout=_TIMEOUT)
+        if not found or pattern.skip and pattern.skip.search(clause.text, timeout=_TIMEOUT):
+            return
+    except TimeoutError:  # the clause is not worth more time; other patterns may still match
+        return
+    groups = {name: value or "" for name, value in found.groupdict().items()}
+    for row in pattern.parse(groups, context):
+        yield _fact(pattern, {**groups, **row}, clause)
+
+
+def _fact(pattern: Pattern, row: dict[str, str], clause: Clause) -> Fact:
+    category = row.get("category", pattern.category)
+    key = row.get("fact_key") or pattern.key.format_map(_Blank(row))
+    value = row["item"] if "fact_key" in row and "item" in row else pattern.value.format_map(_Blank(row))
+    return Fact(
+        category=category,
+        fact_key=key or "value",
+        fact_value=value,
+        confidence=min(pattern.confidence, _SOFT_CONFIDENCE) if clause.soft else pattern.confidence,
+        kind=row.get("kind", pattern.kind),
+        op=pattern.op,
+        evidence=clause.raw[:200],
+    )
+
+
+class _Blank(dict[str, str]):
+    """Template variables; a missing one is empty."""
+
+    def __missing__(self, key: str) -> str:
+        return ""

@@ -1,0 +1,88 @@
+"""The rules backend of EXTRACT_FACTS: text in, facts about the speaker out. Puts the other modules in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import regex as re
+
+from recall_sql.facts import Fact
+from recall_sql.models.rules import corrections, engine, guards
+from recall_sql.models.rules.text import Clause, clean, sentences
+
+# A text without any of these words states nothing about its speaker; most of a long document goes no further.
+_PROMISING = re.compile(
+    r"(?i)\b(?:i|i'm|im|ive|i've|my|we|we're|our|me|here|allergic|vegetarian|vegan|pescatarian|always|never|don't|dont|please|keep|call|budget|max|under|no|"
+    r"name|from|based|living|working|married|single|forget|typo|correction|lactose|answer|reply|respond|use|avoid|stop|be|as|love|hate|prefer|can't|"
+    r"planning|plan|trip|destination|it's|and|speak|write|address|refer|whenever|when|flights|window|aisle|hobbies|born|not|up)\b"
+)
+_NEGATION = re.compile(r"(?i)^((?:I|we)\s+(?:am|are|have))\s+not\s+|^((?:I|we))\s+(?:do|can)\s*not\s+")
+
+
+class RulesExtractor:
+    """Deterministic English extractor (protocol `Extractor`). Holds no state; patterns are compiled on first use."""
+
+    provider = "rules"
+    model = "english-1"
+
+    def extract(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        categories: Sequence[str] | None = None,
+        known: Sequence[dict[str, Any]] = (),
+    ) -> list[Fact]:
+        """The facts that `text`, said by the user at `now`, states about the user.
+
+        now: base of relative dates; without it they stay as said. categories: the only ones wanted, or None for all.
+        known: facts already held (dicts with category, fact_key, fact_value and, if there is one, alias or fact_id), used
+        for corrections and retractions. Later statements on the same key win. Deterministic.
+        """
+        if not _PROMISING.search(text):
+            return []
+        found = list(_facts(clean(text), now))
+        fix = corrections.corrected(text.replace("\u0000", ""), known)
+        if fix:
+            found = [f for f in found if f.category not in ("identity", fix.category)] + [fix]
+        found = [corrections.aimed(f, known) if f.op == "retract" else f for f in found]
+        wanted = set(categories) if categories is not None else None
+        return _last_per_key(f for f in found if wanted is None or f.category in wanted)
+
+
+def _facts(text: str, now: datetime | None) -> Iterator[Fact]:
+    previous: list[Fact] = []
+    for sentence in sentences(text):
+        if guards.sentence_blocks_rest(sentence) or guards.is_paste_header(sentence):
+            yield from previous
+            return
+        if guards.is_joke(sentence.text):
+            previous = []  # "I'm the Pope. Just kidding."
+            continue
+        yield from previous
+        previous = [fact for clause in guards.believable(sentence) for fact in _clause_facts(clause, now)]
+    yield from previous
+
+
+def _clause_facts(clause: Clause, now: datetime | None) -> list[Fact]:
+    """The facts of a clause; one with "any more" is a retraction unless its negative form is itself a fact."""
+    if not clause.text:
+        return []
+    facts = engine.matches(clause, now)
+    if not clause.anymore or facts:
+        return facts
+    positive = _NEGATION.sub(lambda m: f"{m.group(1) or m.group(2)} ", clause.text, count=1)
+    if positive == clause.text:
+        return []
+    return [f.model_copy(update={"op": "retract"}) for f in engine.matches(replace(clause, text=positive), now)]
+
+
+def _last_per_key(facts: Iterator[Fact]) -> list[Fact]:
+    by_key: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        by_key.pop((fact.category, fact.fact_key), None)
+        by_key[(fact.category, fact.fact_key)] = fact
+    return list(by_key.values())

@@ -1,0 +1,108 @@
+"""Says which clauses must not be believed: questions, hypotheticals, quotations, fiction, jokes, pasted text.
+
+Third parties need no guard: patterns are anchored on "I", "we" and "my", so "my friend says I am picky" matches none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex as re
+
+from recall_sql.models.rules.text import QUOTE_MARK, Clause, Sentence, clauses
+
+_FICTION = re.compile(
+    r"(?i)\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|imagine\b(?!.{0,20}\bmy\s+surprise)|let's\s+say|let\s+us\s+say|hypothetical(?:ly)?|thought\s+experiment|"
+    r"act\s+(?:as|like)\s+(?:a|an|my|the)|you\s+are\s+(?:a|an)\s|you're\s+(?:a|an)\s(?!\w*\s?(?:life|star|genius|legend|angel|great|good|big|huge|real|lifesaver))|"
+    r"my\s+(?:d&d\s+|rpg\s+|game\s+)?character\b|in\s+(?:the|my|this)\s+(?:story|novel|game|movie|film|book|dream|song|poem|lyrics|sims|scenario|screenplay)|protagonist|"
+    r"i\s+dream(?:t|ed)\s+(?:that|i)|once\s+upon\s+a\s+time|the\s+lyrics|song\s+goes|suppose\s+(?:that\s+)?(?:i|we|my)\b|supposing|what\s+if\b|"
+    r"(?:write|compose|draft|create|generate|make\s+up|tell|give)\s+(?:me\s+|us\s+)?(?:a|an|the|some|another)\s+(?:\w+\s+){0,3}?(?:story|poem|song|rap|haiku|"
+    r"limerick|dialogue|monologue|script|scene|persona|lyrics|joke|fiction|tale|sonnet|speech|diary\s+entry|tweet|post|caption|bio|cover\s+letter|paragraph|essay|letter|email|sentence|example)s?)"
+)
+_PASTE = re.compile(
+    r"(?i)\b(?:translat\w*|summari[sz]\w*|rewrit\w*|rephras\w*|proofread\w*|paraphras\w*|correct|fix|edit|grammar|analy[sz]e|classify|review|parse|extract|"
+    r"sentiment|sentence|phrase|text|passage|article|excerpt|email|letter|review|transcript|message|essay|paragraph|quote|lyrics|tweet|post|how\s+(?:do|would|can)\s+(?:you|i|we)\s+"
+    r"(?:say|write|spell)|(?:sample|example|test)\s+(?:data|input|sentence)?|output|input|prompt|log|dialogue|script|caption|bio)\b[^.!?\n]{0,60}:\s*$"
+)
+_HOW_SAY = re.compile(r"(?i)\b(?:translate|how\s+(?:do|would|can|should)\s+(?:you|i|we|one)\s+(?:say|write|spell|pronounce)|what\s+does|what\s+is\s+the\s+meaning|is\s+it\s+correct\s+to\s+say|"
+                      r"the\s+(?:sentence|phrase|words?|title|song|book|film|movie|lyric|slogan|meme)\b|says?\s+the\s+sign|reads?:)")
+_JOKE = re.compile(r"(?i)(?:\bjust\s+kidding\b|\b(?:only|just)\s+joking\b|\bkidding\b|\bjk\b|\bj/k\b|(?<=\s)/s\b|\bnot\s+serious(?:ly)?\b|\bjoking\s+aside\b|\bi\s+wish!|\bapril\s+fools?\b|\bin\s+a\s+(?:past|previous|former|parallel|another)\s+life\b|\bso\s+to\s+speak\b|\bfiguratively\b|\bmetaphorically\b|\bas\s+they\s+say\b)")
+_SARCASM = re.compile(r"(?i)^(?:yeah\s+right|oh\s+sure|sure,\s+and|as\s+if|yeah,?\s+and|oh\s+yeah|right,\s+and|oh\s+great|because\s+obviously)\b|\bthe\s+(?:queen|king|pope|emperor)\s+of\b|\bbatman\b")
+_CONDITION = re.compile(r"(?i)^(?:(?:and|but|so|even|only|what|or|as)\s+)?(?:if|unless|whether|suppose|supposing|assuming|imagine|provided|in\s+case|wish|had\s+I|were\s+I|should\s+I)\b|"
+                        r"^(?:say|let's\s+say|let\s+us\s+say)\s+(?:that\s+)?(?:I|we|my)\b")
+_MODAL = re.compile(r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|like\s+(?:to\s+(?:keep|stay|spend|be\s+called|go\s+by|go\s+to|travel|visit|learn)|you\s+to|answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
+                    r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|curious|imagining|pretending|supposed\s+to\s+be|toying)|have\s+(?:been\s+)?(?:considered|thought\s+about|been\s+thinking|thinking)|thought\s+(?:I|about)|considered|"
+                    r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|had\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|one\s+day\b|someday\b|who\s+knows)")
+_PAST = re.compile(r"(?i)^(?:back\s+)?(?:when|while|before|until|after|once|since)\s+(?:I|we)\s+(?:was|were|lived|worked|had|used|did|got|became|moved)\b|\bin\s+(?:college|high\s+school|my\s+(?:youth|twenties|childhood|teens))\b|\bas\s+a\s+(?:kid|child|teenager|student|teen|boy|girl)\b|\bback\s+then\b|\bin\s+those\s+days\b|\bwhen\s+I\s+was\b|\b(?:years|months|weeks|ages)\s+ago\b|\blast\s+(?:year|month|summer|winter|decade)\b|\bgrowing\s+up\b|\bused\s+to\b")
+_PAST_OK = re.compile(r"(?i)\b(?:born|grew\s+up|raised|moved|graduated|adopted|got|quit|stopped|switched|became|turned|gave\s+up|started|studied|bought|married|sold|diagnosed|went|retired|degree|have\s+been|since|childhood)\b")
+_OTHERS_WORDS = re.compile(r"(?i)\b(?:according\s+to|(?:she|he|they|people|everyone|everybody|somebody|someone|[A-Z]\w+|my\s+\w+(?:\s\w+)?|the\s+\w+)\s+(?:says?|said|tells?|told\s+(?:me|us)|thinks?|thought|claims?|claimed|believes?|assumes?|assumed|wrote|insists?|reckons?|jokes?|keeps?\s+(?:saying|telling)|announced|mentioned|replied|goes|was\s+like|asked)\b(?!\s+me\s+to))")
+_INVERTED = re.compile(r"(?i)^(?:(?:so|and|but|or|then|also|please|hey|hi|ok|okay)[,\s]+)*(?:(?:what|which|who|whom|whose|where|when|why|how)\b(?!\s+(?:I|we)\s)|(?:am|are|is|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|must|isn't|aren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|ain't)\s+(?:I|we|you|he|she|it|they|that|this|there|these|those|my|your|the|a|an|any|anyone|someone|people)\b|any\s+(?:idea|tips|advice|suggestions?|recommendations?|ideas|good|chance|thoughts)\b|got\s+any|know\s+(?:any|of)|thoughts\b|ideas\b|recommendations?\b|suggestions?\b|right$|ok$|okay$)")
+_IF_INSIDE = re.compile(r"(?i)\s(?:if|unless|whether|in\s+case|supposing|assuming)\s(?!you\s+(?:want|like|must|prefer|ask)|possible|that\s+(?:helps|matters)|I\s+can\s+help|anyone|it\s+matters)")
+_VERB_LIKE = re.compile(r"(?i)^(?:(?:I|we|my|our)\b|\w+\s+here$)")
+
+
+def sentence_blocks_rest(sentence: Sentence) -> bool:
+    """Fiction, roleplay and "translate this:" speak for everything that follows in the message."""
+    return bool(_FICTION.search(sentence.text))
+
+
+def is_paste_header(sentence: Sentence) -> bool:
+    """"Summarize this article:" at the end of a line: what follows is somebody's text."""
+    return bool(_PASTE.search(sentence.text))
+
+
+def is_joke(text: str) -> bool:
+    """The sentence takes back what it (or the one before it) said."""
+    return bool(_JOKE.search(text))
+
+
+def believable(sentence: Sentence) -> Iterator[Clause]:
+    """The clauses of `sentence` that state something about the speaker."""
+    text = sentence.text
+    if _SARCASM.search(text) or is_joke(text) or QUOTE_MARK in text and not _SELF_NAMING.search(text):
+        return
+    if _HOW_SAY.search(text) and (sentence.question or ":" in text):
+        return
+    if sentence.question and not _mixed_question(sentence):
+        return
+    conditional = reported = asking = False
+    for clause in clauses(sentence):
+        resumes = clause.conj in ("but", "and", "so", "(", ")", ";", "—") or clause.conj.startswith("and")
+        if ":" in text and clause.first and is_paste_header(Sentence(clause.raw + ":")):
+            return
+        if _CONDITION.match(clause.raw) or clause.conj in ("if", "unless", "whether", "even if", "when", "whenever"):
+            conditional = clause.conj not in ("if", "unless", "whether", "even if", "when", "whenever")
+            continue
+        if conditional and not (clause.conj == "but" or clause.conj == ";"):
+            continue
+        if _OTHERS_WORDS.search(clause.raw) and not re.match(r"(?i)my\s+(?:doctor|gp|allergist)\b", clause.raw):
+            reported = not resumes or clause.first
+            continue
+        if reported and not resumes:
+            continue
+        if sentence.question and (_INVERTED.match(clause.raw) or (asking and not _VERB_LIKE.match(clause.text))):
+            asking = True
+            yield Clause(clause.raw, clause.text, clause.conj, question=True, first=clause.first)
+            continue
+        if _unstated(clause):
+            continue
+        yield Clause(clause.raw, clause.text, clause.conj, clause.soft, clause.anymore, clause.now, False, clause.first, clause.bullet)
+
+
+_SELF_NAMING = re.compile(r"(?i)\b(?:call(?:ed)?|named?|nickname)\b")
+
+
+def _mixed_question(sentence: Sentence) -> bool:
+    """A question with something asked in it, so that its other clauses can be statements; "I'm vegan?" is a doubt."""
+    return any(_INVERTED.match(c.raw) or _INVERTED.match(c.text) for c in clauses(sentence)) or bool(
+        re.match(r"(?i)(?:did\s+i\s+(?:mention|say|tell))", sentence.text)
+    )
+
+
+def _unstated(clause: Clause) -> bool:
+    """Wishes, possibilities, the past."""
+    if _MODAL.match(clause.text):
+        return True
+    if _IF_INSIDE.search(clause.text):
+        return True
+    return bool(_PAST.search(clause.text)) and not _PAST_OK.search(clause.text)

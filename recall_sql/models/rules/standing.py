@@ -1,0 +1,92 @@
+"""Parsers for goals and for standing instructions (kind RULE): which requests outlive the message they stand in."""
+
+from __future__ import annotations
+
+import regex as re
+
+from recall_sql.models.rules.phrases import snake, split_list, trim
+from recall_sql.models.rules.values import Context, Groups, Row, parser
+
+_DURABLE_GOAL = re.compile(
+    r"(?i)^(?:run|learn|lose|gain|save|buy|become|start|launch|open|write|publish|finish|complete|get\s+(?:a|an|my|into|in|fit|back|better|promoted|married|out|healthier|stronger|more|certified|rid)|quit|stop|retire|improve|"
+    r"build|earn|pay\s+off|graduate|pass|qualify|climb|travel|see\s+the|move|live\s+(?:in|abroad)|grow|reduce|cut\s+(?:down|back|out)|eat\s+(?:more|less|healthier|better)|drink\s+(?:more|less)|exercise|work\s+out|be\s+(?:more|less|a|an|able|fluent|debt)|"
+    r"master|read|hike|cycle|swim|train|sleep|wake|spend\s+(?:more|less)|find\s+(?:a\s+(?:job|new\s+job|partner|girlfriend|house|flat)|work)|switch|change\s+(?:careers?|jobs?)|apply|study|invest|volunteer|adopt|have\s+(?:kids|a\s+baby|children)|record|release|compete|win|do\s+(?:a|my|an)|bench|"
+    r"stay|go\s+(?:back\s+to|to\s+(?:university|college|grad|med|law))|sail|visit|renovate|establish|create\s+a|raise|break|beat|maintain|keep\s+(?:fit|in)|manage|overcome|bike|walk|declutter|meditate|speak|play|teach|donate|give\s+up|tone|bulk|land|secure|drop|put\s+on|reach|hit|increase|develop|practi[sc]e|own)\b"
+)
+_TASK = re.compile(
+    r"(?i)\b(?:function|script|code|api|query|app's|this|that|it|these|those|your|you|bug|error|recipe|table|button|page\b|file|email|list|sentence|paragraph|equation|problem|question|the\s+(?:difference|best|right|following|answer|meeting|document|example)|"
+    r"dataset|component|endpoint|server|database|class|method|triangle|formula|here|tonight|today|tomorrow|something|lunch|dinner|a\s+(?:minute|second|moment|break|drink|coffee|nap|shower|table|gift|present|ticket|room|haircut|look|few|bit|chat)|in\s+touch|some|more\s+about|about\s+(?:the|how)|from\s+you|with\s+you)\b"
+)
+
+
+@parser
+def goal(groups: Groups, context: Context) -> list[Row]:
+    """A lasting aim: its verb must be one people have goals with, its object none of the conversation's tasks."""
+    phrase = re.split(r"(?:,\s|\s-\s|\u2039)", groups["obj"])[0].strip(" .!?")
+    phrase = re.sub(r"(?i)\s+(?:because|since|so\s+(?:that|I)|but|when|if|while|and\s+(?:I|we|need|would|was|am)|as\s+(?:I|it|soon)|which|please|right|though|can)\b.*$", "", phrase)
+    phrase = re.sub(r"(?i)^(?:one\s+day|someday|eventually|actually|finally|to)\s+", "", phrase)
+    if not groups.get("sure") and not _DURABLE_GOAL.match(phrase):
+        return []
+    if not phrase or len(phrase.split()) > 14 or _TASK.search(phrase) or re.match(r"(?i)(?:know|be\s+sure|make\s+sure|see\s+(?:if|how|what)|ask|understand|hear|talk|say|tell|thank|figure)\b", phrase):
+        return []
+    if len(phrase.split()) < 2 and not groups.get("sure"):
+        return []
+    return [{"item": phrase, "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|our|by|in|at)\b\s*", "", phrase), 4)}]
+
+
+_TOPICS: tuple[tuple[str, str], ...] = (
+    (r"\b(?:metric|imperial|celsius|fahrenheit|kilomet|miles|kilograms?|units)\b", "units"),
+    (r"\b(?:24[\s-]hour|12[\s-]hour|am/pm)\b", "time_format"),
+    (r"\b(?:emojis?|emoticons?|smileys?)\b", "emoji"),
+    (r"\b(?:bullet(?:ed)?\s*(?:points|lists)?|numbered\s+lists?|lists?|tables?|markdown|headings?|paragraphs?|prose|bold|plain\s+text)\b", "format"),
+    (r"\b(?:short|brief|concise|long|length|verbose|sentences?|words|succinct|detailed|to\s+the\s+point|one-liner|tl;?dr|summary)\b", "answer_length"),
+    (r"\b(?:english|spanish|french|german|italian|portuguese|dutch|polish|russian|arabic|hindi|chinese|mandarin|japanese|korean|turkish|swedish|danish|norwegian|finnish|greek|ukrainian|czech)\b", "answer_language"),
+    (r"\b(?:formal|informal|casual|friendly|polite|tone|sarcas\w+|jokes?|humou?r|blunt|professional|apologi[sz]\w*|compliment\w*|flatter\w*|praise)\b", "tone"),
+    (r"\b(?:jargon|simple\s+(?:words|terms|language)|plain\s+(?:english|language)|layman|eli5|technical\s+terms)\b", "plain_language"),
+    (r"\b(?:sources?|cite|citations?|references?|links?)\b", "sources"),
+    (r"\b(?:call\s+me|my\s+name|address\s+me|refer\s+to\s+me|mr|mrs|sir|ma'am|madam)\b", "address"),
+    (r"\b(?:pronouns?)\b", "pronouns"),
+    (r"\b(?:currency|euros|dollars|pounds)\b", "currency"),
+    (r"\b(?:step[\s-]by[\s-]step|steps|examples?|code|comments?|type\s+hints|python|typescript)\b", "explanations"),
+    (r"\b(?:british|american)\s+(?:english|spelling)\b", "spelling"),
+)
+_TOPIC = [(re.compile(p, re.I), key) for p, key in _TOPICS]
+_SMALL = frozenset("a,an,the,to,me,my,your,you,in,of,and,or,with,for,at,on,please,always,never,do,not,any,be,is,are,it,when,from,now,i,all,that,by,if".split(","))
+
+
+@parser
+def instruction(groups: Groups, context: Context) -> list[Row]:
+    """A standing rule in the user's words, with a key by topic."""
+    phrase = re.split(r"\u2039|;", groups["obj"])[0].strip(" .!?,")
+    phrase = re.sub(r"(?i)(?:,?\s+)?\b(?:please|thanks|thank\s+you|ok(?:ay)?)$", "", phrase).strip(" ,")
+    if not 1 < len(phrase.split()) <= 24 or re.search(r"(?i)\b(?:this|these|that|above|below|following|attached|previous|prior|earlier|instructions?|prompt|system)\b", phrase) and not re.search(r"(?i)from\s+(?:this|that)\s+(?:point|moment|day)|\bthat\s+(?:I|my|you)\b", phrase):
+        return []
+    if re.match(r"(?i)(?:wanted|been|had|thought|wondered|loved|hated|liked|mind|heard|tried|seen|knew|happy|good|nice|a\s|the\s|great|fun|forget\s+to\s+smile|gonna|going|trust\s+the|too|really|on|in)\b", re.sub(r"(?i)^(?:always|never)\s+", "", phrase)):
+        return []
+    key = next((name for pattern, name in _TOPIC if pattern.search(phrase)), None)
+    if key is None:
+        key = "_".join([w for w in snake(phrase, 20).split("_") if w and w not in _SMALL][:4]) or snake(phrase, 4)
+    return [{"item": phrase[0].upper() + phrase[1:], "key": key}]
+
+
+@parser
+def drink(groups: Groups, context: Context) -> list[Row]:
+    """What is drunk at a time of the day; the time makes the key (morning_drink)."""
+    what = trim(re.sub(r"(?i)^(?:(?:a|an|my|some|the|only|one|two|three|a\s+(?:cup|glass|mug|pot)\s+of|cups?\s+of|black|strong)\s+)+(?=\w)", lambda m: "black " if "black" in m.group().lower() else "", groups["obj"]))
+    first = split_list(what)
+    if not first or len(first[0].split()) > 3:
+        return []
+    time = groups.get("time", "").lower()
+    part = next((key for words, key in (("morning", "morning"), ("breakfast", "morning"), ("wake", "morning"), ("afternoon", "afternoon"), ("lunch", "lunch"), ("evening", "evening"), ("dinner", "evening"), ("night", "evening"), ("bed", "evening"), ("day", "daily")) if words in time), "")
+    return [{"fact_key": f"{part}_drink", "item": first[0]}] if part else []
+
+
+@parser
+def routine(groups: Groups, context: Context) -> list[Row]:
+    """An activity with its frequency ("go running three times a week")."""
+    phrase = re.split(r",|\u2039", groups["obj"])[0].strip(" .")
+    verb = re.sub(r"(?i)^(?:go\s+(?:to\s+(?:the\s+)?|for\s+(?:a\s+)?|out\s+for\s+(?:a\s+)?)?|do\s+|take\s+(?:a\s+)?|have\s+(?:a\s+)?)", "", phrase)
+    if not verb or len(phrase.split()) > 8 or re.match(r"(?i)(?:need|want|have\s+to|think|wonder|hear|see|feel|say|tell|ask|forget|hope|get\s+(?:this|that|an\s+error|asked)|know|love|like|hate|wish|am|miss|use\s+this|pay|try\s+to)\b", phrase):
+        return []
+    often = groups["often"].strip().lower()
+    return [{"item": f"{phrase} {often}", "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", verb), 3)}]
