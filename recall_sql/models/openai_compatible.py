@@ -115,7 +115,7 @@ class OpenAIEmbedder:
         return vectors
 
     def _request(self, texts: list[str]) -> np.ndarray:
-        size = {"dimensions": self._asked} if self._asked else {}
+        size: dict[str, Any] = {"dimensions": self._asked} if self._asked else {}
         response, failure = None, None
         try:
             response = self._client.embeddings.create(model=self.model, input=texts, encoding_format="float", **size)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from recall_sql.errors import ConfigError
 from recall_sql.models.base import Embedder, Generator
@@ -122,11 +122,15 @@ def available() -> list[dict[str, Any]]:
 
 
 def _parse_url(raw: str) -> ModelRef:
-    base_url, model = urldefrag(raw)
-    address = urlsplit(base_url)
-    if address.username or address.password:
+    base_url, _, model = raw.partition("#")
+    try:
+        address = urlsplit(base_url)
+        host, port, secret = address.hostname, address.port, address.username or address.password
+    except ValueError as error:
+        raise ConfigError(f"a model string with an address that can't be read: {error}") from None
+    if secret:
         raise ConfigError("a model string must not hold a password; give the key as RECALL_API_KEY instead")
-    if not address.hostname or not model:
+    if not host or port == 0 or not model:
         raise ConfigError(f"model string '{raw}' must look like http://host:port/v1#model")
     return ModelRef("http", model, base_url.rstrip("/"), raw)
 

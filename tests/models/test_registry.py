@@ -47,6 +47,9 @@ def test_a_model_string_is_read(raw, provider, model, base_url):
         ("minilm:large", "takes no model name"),
         ("http://localhost:8000/v1", "must look like"),
         ("http:///v1#m", "must look like"),
+        ("http://host:port/v1#m", "can't be read"),
+        ("http://host:99999/v1#m", "can't be read"),
+        ("http://[::1/v1#m", "can't be read"),
         ("https://me:secret@host/v1#m", "must not hold a password"),
     ],
 )
