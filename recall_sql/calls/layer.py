@@ -1,0 +1,150 @@
+"""The one path of every model call: dedupe within the chunk → memo → model → validation → memo and log.
+
+Functions hand over one question per row and get one answer per row; which rows were equal, remembered or asked for is
+not their business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recall_sql.calls import log, loop
+from recall_sql.calls.memo import Entry, Memo, digest, stable
+from recall_sql.models.base import Embedder, Generator, Request
+
+if TYPE_CHECKING:
+    from recall_sql.session import Instance
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to a generator, with what the memo knows it by.
+
+    text: the input the caller gave (its hash alone is kept). version: of the prompt that was made around it.
+    check: raises ModelError when the answer is of no use, so that it is neither remembered nor returned.
+    """
+
+    request: Request
+    text: str
+    version: str = "1"
+    check: Callable[[str], object] | None = None
+
+
+class CallLayer:
+    """Calls models on behalf of one database instance."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self.memo = Memo(instance)
+
+    def embed(self, texts: Sequence[str], embedder: Embedder, *, memo: bool) -> np.ndarray:
+        """One vector per text, float32 of shape (len(texts), dimension); each distinct text is embedded once."""
+        model = f"{embedder.provider}:{embedder.model}"
+        distinct = list(dict.fromkeys(texts))
+        place = {text: row for row, text in enumerate(distinct)}
+        vectors = np.empty((len(distinct), embedder.dimension), dtype=np.float32)
+        keys = [digest("EMBED", model, str(embedder.dimension), text) for text in distinct]
+        pending = list(range(len(distinct)))
+        if memo:
+            row_of = {key: row for row, key in enumerate(keys)}
+            found, remembered = self.memo.vectors(keys, embedder.dimension)
+            rows = [row_of[key] for key in found]
+            vectors[rows] = remembered
+            known = set(rows)
+            pending = [row for row in pending if row not in known]
+        if pending:
+            self._embed_pending(embedder, model, distinct, keys, pending, vectors, memo)
+        return vectors[[place[text] for text in texts]]
+
+    def _embed_pending(
+        self,
+        embedder: Embedder,
+        model: str,
+        texts: list[str],
+        keys: list[str],
+        pending: list[int],
+        vectors: np.ndarray,
+        memo: bool,
+    ) -> None:
+        for start in range(0, len(pending), embedder.max_batch):
+            rows = pending[start : start + embedder.max_batch]
+            attempt = log.Attempt("EMBED", model, len(rows))
+            try:
+                answer = embedder.embed([texts[row] for row in rows])
+                attempt.done()
+            except BaseException as error:
+                attempt.failed(error)
+                raise
+            finally:
+                log.write(self._instance, [attempt])
+            vectors[rows] = answer
+            if memo:
+                self.memo.add([Entry(keys[row], digest(texts[row]), "EMBED", model) for row in rows], answer)
+
+    def ask(
+        self, function: str, generator: Generator, questions: Sequence[Question], *, memo: bool
+    ) -> list[str | BaseException]:
+        """One answer per question, or the exception that came instead. Equal questions are asked once.
+
+        What was answered is remembered before this returns or raises, whatever happened to the rest.
+        """
+        model = f"{generator.provider}:{generator.model}"
+        keys = [_key(function, model, question) for question in questions]
+        distinct = dict(zip(keys, questions, strict=True))
+        answers: dict[str, str | BaseException] = dict(self.memo.answers(list(distinct))) if memo else {}
+        pending = {key: question for key, question in distinct.items() if key not in answers}
+        if pending:
+            self._ask_pending(function, model, generator, pending, answers, memo)
+        return [answers[key] for key in keys]
+
+    def _ask_pending(
+        self,
+        function: str,
+        model: str,
+        generator: Generator,
+        pending: dict[str, Question],
+        answers: dict[str, str | BaseException],
+        memo: bool,
+    ) -> None:
+        attempts: list[log.Attempt] = []
+        fresh: list[Entry] = []
+
+        async def one(key: str, question: Question, gate: asyncio.Semaphore) -> None:
+            async with gate:
+                attempt = log.Attempt(function, model, 1)
+                attempts.append(attempt)
+                try:
+                    answer = await generator.generate(question.request)
+                    if question.check is not None:
+                        question.check(answer.text)
+                except Exception as error:  # kept for the row it belongs to, raised there
+                    attempt.failed(error)
+                    answers[key] = error
+                else:
+                    attempt.done(answer)
+                    answers[key] = answer.text
+                    fresh.append(Entry(key, digest(question.text), function, model, answer.text))
+
+        async def everything() -> None:
+            gate = asyncio.Semaphore(min(self._instance.settings.concurrency, generator.max_concurrency))
+            await asyncio.gather(*(one(key, question, gate) for key, question in pending.items()))
+
+        future = loop.submit(everything())
+        try:
+            future.result()
+        finally:
+            future.cancel()
+            if memo:
+                self.memo.add(list(fresh))
+            log.write(self._instance, list(attempts))
+
+
+def _key(function: str, model: str, question: Question) -> str:
+    request = question.request
+    parameters = stable([request.system, request.temperature, request.max_tokens, request.json_schema])
+    return digest(function, model, question.version, parameters, request.prompt)

@@ -1,0 +1,104 @@
+"""GENERATE(prompt[, opts]): a model's answer to a prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+from pydantic import Field, field_validator
+
+from recall_sql.calls import Question
+from recall_sql.functions import arguments
+from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.models import registry
+from recall_sql.models.base import Generator, Request
+
+if TYPE_CHECKING:
+    from recall_sql.session import Instance
+
+USAGE = "GENERATE(prompt[, model | {model, system, temperature, max_tokens, json_schema, on_error, memo}])"
+
+
+class GenerateOptions(arguments.Options):
+    system: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    json_schema: str | None = None
+    on_error: Literal["fail", "null"] | None = None
+
+    @field_validator("json_schema", mode="before")
+    @classmethod
+    def _as_json(cls, value: Any) -> Any:
+        """A struct in SQL arrives as a dict; text must be JSON."""
+        if isinstance(value, dict):
+            return json.dumps(value)
+        if isinstance(value, str):
+            json.loads(value)
+        return value
+
+
+def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """VARCHAR per row; NULL for NULL."""
+    column, opts = arguments.split("GENERATE", USAGE, columns)
+    prompts = arguments.texts("GENERATE", "prompt", column)
+    options = arguments.options("GENERATE", GenerateOptions, opts, len(prompts))
+    answers: list[str | None] = [None] * len(prompts)
+    groups: dict[GenerateOptions, list[int]] = {}
+    for row, prompt in enumerate(prompts):
+        if prompt is not None:
+            groups.setdefault(options[row], []).append(row)
+    for option, rows in groups.items():
+        questions = [_question(instance, prompts[row] or "", option) for row in rows]
+        for row, answer in zip(rows, ask(instance, "GENERATE", questions, option.model, option), strict=True):
+            answers[row] = answer
+    return pa.array(answers, pa.string())
+
+
+def ask(
+    instance: Instance, function: str, questions: list[Question], model: str | None, option: Any
+) -> list[str | None]:
+    """The answers to `questions`; a failed one raises, or is None where on_error is 'null'."""
+    settings = instance.settings
+    memo = settings.memo if option.memo is None else option.memo
+    on_error = option.on_error or settings.on_error
+    results = instance.calls.ask(function, generator(instance, model or settings.llm), questions, memo=memo)
+    answers: list[str | None] = []
+    for result in results:
+        if isinstance(result, BaseException):
+            if on_error == "fail":
+                raise result
+            answers.append(None)
+        else:
+            answers.append(result)
+    return answers
+
+
+def generator(instance: Instance, model: str) -> Generator:
+    """The generator that `model` names, with the key and timeout in force."""
+    settings = instance.settings
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    return registry.generator(model, api_key=key, timeout=settings.timeout)
+
+
+def _question(instance: Instance, prompt: str, option: GenerateOptions) -> Question:
+    settings = instance.settings
+    request = Request(
+        prompt=prompt,
+        system=option.system,
+        temperature=settings.temperature if option.temperature is None else option.temperature,
+        max_tokens=option.max_tokens or settings.max_tokens,
+        json_schema=json.loads(option.json_schema) if option.json_schema else None,
+    )
+    return Question(request, prompt)
+
+
+FUNCTION = SqlFunction(
+    name="generate",
+    usage=USAGE,
+    returns="VARCHAR",
+    volatile=True,
+    description="A model's answer to the prompt. Equal prompts of a statement are asked once, and answers are remembered.",
+    run=run,
+)
