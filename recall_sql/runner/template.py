@@ -111,7 +111,7 @@ def _environment(search: tuple[Path, ...]) -> Environment:
         keep_trailing_newline=True,
     )
     environment.context_class = _Context
-    environment.filters.update(bind=_bind, ident=ident, tojson=_tojson)
+    environment.filters.update(bind=_bind, ident=ident, count=count, tojson=_tojson)
     return environment
 
 
@@ -236,6 +236,15 @@ def ident(value: object) -> SqlName:
     if "\0" in value or not _NAME.fullmatch(value) or not all(part.strip() for part in parts):
         raise InputError(f"{value!r} is not the name of a table or column")
     return SqlName(".".join('"' + part.replace('"', '""') + '"' for part in parts))
+
+
+def count(value: object) -> SqlName:
+    """The filter for a whole number where SQL takes no parameter, as the length in a type: `FLOAT[{{ n | count }}]`."""
+    if isinstance(value, Undefined):
+        str(value)  # raises
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(f"count needs a whole number, not {value!r}")
+    return SqlName(value)
 
 
 def _tojson(value: object) -> str:

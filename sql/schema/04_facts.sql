@@ -7,7 +7,7 @@ create table if not exists chat_facts (
     category       varchar not null,
     fact_key       varchar not null,
     fact_value     varchar not null,
-    slot           varchar not null,
+    slot           varchar,
     kind           varchar not null default 'KNOWLEDGE' check (kind in ('KNOWLEDGE', 'RULE', 'PREFERENCE')),
     source         varchar not null default 'USER' check (source in ('SYSTEM', 'USER', 'AGENT', 'TOOL', 'DOCUMENT', 'CODE')),
     confidence     double not null check (confidence between 0 and 1),
@@ -15,7 +15,9 @@ create table if not exists chat_facts (
     updated_at     timestamptz not null default current_timestamp,
     source_turn_id bigint,
     evidence       varchar,
-    embedding      float[{{ dimension }}]
+    embedding      float[{{ dimension }}],
+    primary key (agent_id, user_id, session_id, category, fact_key),
+    unique (agent_id, user_id, session_id, slot)
 );
 comment on table chat_facts is 'What is believed now: one row per belief, changed in place.';
 comment on column chat_facts.fact_id is 'Stays the same while the belief in its slot changes.';
@@ -47,6 +49,7 @@ create table if not exists chat_fact_history (
     slot              varchar,
     event             varchar not null,
     reason            varchar,
+    op                varchar,
     category          varchar,
     fact_key          varchar,
     fact_value        varchar,
@@ -82,6 +85,7 @@ comment on column chat_fact_history.session_id is 'The conversation it holds for
 comment on column chat_fact_history.slot is 'The slot the evidence spoke about.';
 comment on column chat_fact_history.event is 'created, confirmed, superseded, retracted, edited, forgotten, or rejected_trust, rejected_stale, rejected_conflict, rejected_invalid, nothing_to_retract.';
 comment on column chat_fact_history.reason is 'Why, in words.';
+comment on column chat_fact_history.op is 'assert or retract: what the evidence does.';
 comment on column chat_fact_history.category is 'Category of the evidence.';
 comment on column chat_fact_history.fact_key is 'Key of the evidence.';
 comment on column chat_fact_history.fact_value is 'Value of the evidence.';

@@ -1,0 +1,77 @@
+/* recipe
+name: conversation_memory/import
+description: Lands the messages of a file, which `recall-sql import` has read into a temp table, as threads and turns.
+params:
+  source:        {type: ident, default: temp.imported_turns, help: "agent_id, user_id, session_id, role, content, created_at, source_key, title, ordinal."}
+  turns_table:   {type: ident, default: chat_turns}
+  threads_table: {type: ident, default: chat_threads}
+  skip_empty:    {type: bool, default: false, help: "Leave out messages without words."}
+*/
+
+-- step: new_turns
+-- A message that was imported before is known by its source key within its thread, and is left alone.
+create or replace temp table import_new_turns as
+with spoken as (
+    select agent_id, user_id, session_id, role, content, created_at, source_key, ordinal
+    from {{ source | ident }}
+    where not ({{ skip_empty }} and regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*'))
+),
+once as (
+    from spoken
+    qualify row_number() over (partition by agent_id, user_id, session_id, source_key order by ordinal) = 1
+)
+from once
+anti join {{ turns_table | ident }} as stored using (agent_id, user_id, session_id, source_key);
+
+-- step: threads
+-- A thread begins with its first message; a title in the file becomes the thread's.
+merge into {{ threads_table | ident }} as thread
+using (
+    select agent_id, user_id, session_id, arg_max(title, ordinal) as title, min(created_at) as created_at
+    from {{ source | ident }}
+    group by all
+) as named
+using (agent_id, user_id, session_id)
+when matched and named.title is not null and named.title is distinct from thread.title
+    then update set title = named.title
+when not matched
+    then insert (agent_id, user_id, session_id, title, created_at)
+    values (named.agent_id, named.user_id, named.session_id, named.title, named.created_at);
+
+-- step: turns
+-- Positions go on from the last turn of the thread.
+insert into {{ turns_table | ident }} (agent_id, user_id, session_id, position, role, content, created_at, source_key)
+with last_positions as (
+    select agent_id, user_id, session_id, max(position) as last_position
+    from {{ turns_table | ident }}
+    group by all
+)
+select
+    agent_id,
+    user_id,
+    session_id,
+    coalesce(last_position, 0) + row_number() over (partition by agent_id, user_id, session_id order by ordinal),
+    role,
+    content,
+    created_at,
+    source_key
+from import_new_turns
+left join last_positions using (agent_id, user_id, session_id)
+order by ordinal;
+
+-- step: counts
+-- result: Imported
+select
+    (select count(*) from import_new_turns) as added,
+    (select count(distinct (agent_id, user_id, session_id)) from {{ source | ident }}) as threads,
+    empty,
+    messages - empty - added as already_there
+from (
+    select
+        count(*) as messages,
+        count(*) filter (where {{ skip_empty }} and regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*')) as empty
+    from {{ source | ident }}
+);
+
+-- step: tidy
+drop table import_new_turns;
