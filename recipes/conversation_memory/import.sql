@@ -5,19 +5,14 @@ params:
   source:        {type: ident, default: temp.imported_turns, help: "agent_id, user_id, session_id, role, content, created_at, source_key, title, ordinal."}
   turns_table:   {type: ident, default: chat_turns}
   threads_table: {type: ident, default: chat_threads}
-  skip_empty:    {type: bool, default: false, help: "Leave out messages without words."}
 */
 
 -- step: new_turns
 -- A message that was imported before is known by its source key within its thread, and is left alone.
 create or replace temp table import_new_turns as
-with spoken as (
+with once as (
     select agent_id, user_id, session_id, role, content, created_at, source_key, ordinal
     from {{ source | ident }}
-    where not ({{ skip_empty }} and regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*'))
-),
-once as (
-    from spoken
     qualify row_number() over (partition by agent_id, user_id, session_id, source_key order by ordinal) = 1
 )
 from once
@@ -61,15 +56,10 @@ order by ordinal;
 
 -- step: counts
 -- result: Imported
-select
-    (select count(*) from import_new_turns) as added,
-    (select count(distinct (agent_id, user_id, session_id)) from {{ source | ident }}) as threads,
-    empty,
-    messages - empty - added as already_there
-from (
-    select
-        count(*) as messages,
-        count(*) filter (where {{ skip_empty }} and regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*')) as empty
+select added, threads, messages - added as already_there
+from (select count(*) as added from import_new_turns)
+cross join (
+    select count(*) as messages, count(distinct (agent_id, user_id, session_id)) as threads
     from {{ source | ident }}
 );
 
