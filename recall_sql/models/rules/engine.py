@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,8 @@ class Pattern:
     op: str = "assert"
     confidence: float = 0.95
     needs: tuple[str, ...] = ()
+    lexical_needs: frozenset[str] = frozenset()
     skip: re.Pattern[str] | None = None
-    subject: str = ""  # "i", "my" or "": what a clause must start with
 
 
 def _macros(raw: dict[str, str]) -> dict[str, str]:
@@ -65,19 +65,13 @@ def _expand(body: str, macros: dict[str, str]) -> str:
     return _MACRO.sub(replacement, body)
 
 
-def _needs(raw: list[str]) -> tuple[str, ...]:
-    found: list[str] = []
-    for entry in raw:
-        if entry.startswith("LEX "):
-            found += sorted(words(entry[4:]))
-        else:
-            found.append(entry.lower())
-    return tuple(found)
+def _lexical_needs(raw: list[str]) -> frozenset[str]:
+    """First words of the lexicon blocks that a clause must share one with."""
+    return frozenset(re.split(r"[\s-]", word)[0] for entry in raw if entry.startswith("LEX ") for word in words(entry[4:]))
 
 
 def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
     when = str(entry["when"])
-    subject = "i" if re.match(r"\{(?:I|AM|HAVE)\}", when) else "my" if when.startswith("{MY}") else ""
     skip = entry.get("skip")
     return Pattern(
         id=entry["id"],
@@ -93,55 +87,63 @@ def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
         kind=entry.get("kind", "KNOWLEDGE"),
         op=entry.get("op", "assert"),
         confidence=float(entry.get("confidence", 0.95)),
-        needs=_needs(entry.get("needs", [])),
+        needs=tuple(need.lower() for need in entry.get("needs", []) if not need.startswith("LEX ")),
+        lexical_needs=_lexical_needs(entry.get("needs", [])),
         skip=re.compile(_expand(str(skip), macros), re.I) if skip else None,
-        subject=subject,
     )
 
 
-@dataclass(frozen=True)
-class Book:
-    """All patterns, by what a clause may start with."""
-
-    i: tuple[Pattern, ...]
-    my: tuple[Pattern, ...]
-    other: tuple[Pattern, ...]
-
-    def for_clause(self, low: str) -> tuple[Pattern, ...]:
-        """The patterns that can match a clause starting like `low`, in file order."""
-        if low.startswith(("i ", "we ")):
-            return self.i
-        return self.my if low.startswith(("my ", "our ")) else self.other
-
-
 @cache
-def book() -> Book:
-    """The compiled patterns. Compiled once per process, on first use."""
+def book() -> tuple[Pattern, ...]:
+    """The compiled patterns in file order. Compiled once per process, on first use."""
     raw = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     macros = _macros(raw["macros"])
-    patterns = tuple(_compile(entry, macros) for entry in raw["patterns"])
-    return Book(*(tuple(p for p in patterns if p.subject in (kind, "")) for kind in ("i", "my", "-")))
+    return tuple(_compile(entry, macros) for entry in raw["patterns"])
+
+
+@lru_cache(maxsize=8192)
+def _candidates(opening: str) -> tuple[Pattern, ...]:
+    """The patterns that can match a clause that opens with these words: partial matching asks each of them once."""
+    first, space, second = opening.partition(" ")
+    among = _candidates(first + space) if second else book()
+    return tuple(p for p in among if p.anywhere or p.when.match(opening, partial=True, timeout=_TIMEOUT))
+
+
+_OPENING = re.compile(r"\S+(?:\s\S+)?(?:\s|$)")
 
 
 def matches(clause: Clause, now: datetime | None) -> list[Fact]:
     """The facts the patterns find in one clause; fallback patterns only when the others found nothing."""
     low = clause.low
     facts: list[Fact] = []
-    candidates = book().for_clause(low)
+    opening = _OPENING.match(clause.text)
+    candidates = _candidates(opening.group()) if opening and opening.end() < 40 else book()
+    tokens = _tokens(low)
     context = values.Context(clause, now)
     for fallback in (False, True):
         for pattern in candidates:
             if pattern.fallback is fallback:
-                facts += _apply(pattern, clause, low, context)
+                facts += _apply(pattern, clause, low, tokens, context)
         if facts:
             break
     return facts
 
 
-def _apply(pattern: Pattern, clause: Clause, low: str, context: values.Context) -> Iterator[Fact]:
+_WORDS = re.compile(r"[^\W\d_]+")
+
+
+def _tokens(low: str) -> set[str]:
+    """The words of a clause, plural `s` also stripped."""
+    found = set(_WORDS.findall(low))
+    return found | {word[:-1] for word in found if word.endswith("s")}
+
+
+def _apply(pattern: Pattern, clause: Clause, low: str, tokens: set[str], context: values.Context) -> Iterator[Fact]:
     if clause.question and not pattern.ask or pattern.first and not clause.first:
         return
     if pattern.needs and not any(word in low for word in pattern.needs):
+        return
+    if pattern.lexical_needs and pattern.lexical_needs.isdisjoint(tokens):
         return
     search = pattern.when.search if pattern.anywhere else pattern.when.match
     try:

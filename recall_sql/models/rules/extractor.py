@@ -13,12 +13,8 @@ from recall_sql.facts import Fact
 from recall_sql.models.rules import corrections, engine, guards
 from recall_sql.models.rules.text import Clause, clean, sentences
 
-# A text without any of these words states nothing about its speaker; most of a long document goes no further.
-_PROMISING = re.compile(
-    r"(?i)\b(?:i|i'm|im|ive|i've|my|we|we're|our|me|here|allergic|vegetarian|vegan|pescatarian|always|never|don't|dont|please|keep|call|budget|max|under|no|"
-    r"name|from|based|living|working|married|single|forget|typo|correction|lactose|answer|reply|respond|use|avoid|stop|be|as|love|hate|prefer|can't|"
-    r"planning|plan|trip|destination|it's|and|speak|write|address|refer|whenever|when|flights|window|aisle|hobbies|born|not|up)\b"
-)
+# Patterns are English: a text without a Latin letter has nothing for them.
+_LATIN = re.compile(r"[A-Za-z]")
 _NEGATION = re.compile(r"(?i)^((?:I|we)\s+(?:am|are|have))\s+not\s+|^((?:I|we))\s+(?:do|can)\s*not\s+")
 
 
@@ -42,7 +38,7 @@ class RulesExtractor:
         known: facts already held (dicts with category, fact_key, fact_value and, if there is one, alias or fact_id), used
         for corrections and retractions. Later statements on the same key win. Deterministic.
         """
-        if not _PROMISING.search(text):
+        if not _LATIN.search(text):
             return []
         found = list(_facts(clean(text), now))
         fix = corrections.corrected(text.replace("\u0000", ""), known)

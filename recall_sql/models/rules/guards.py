@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import regex as re
 
-from recall_sql.models.rules.text import QUOTE_MARK, Clause, Sentence, clauses
+from recall_sql.models.rules.text import QUOTE_MARK, Clause, Sentence, clauses, requested
 
 _FICTION = re.compile(
     r"(?i)\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|imagine\b(?!.{0,20}\bmy\s+surprise)|let's\s+say|let\s+us\s+say|hypothetical(?:ly)?|thought\s+experiment|"
@@ -33,11 +33,15 @@ _CONDITION = re.compile(r"(?i)^(?:(?:and|but|so|even|only|what|or|as)\s+)?(?:if|
 _MODAL = re.compile(r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|like\s+(?:to\s+(?:keep|stay|spend|be\s+called|go\s+by|go\s+to|travel|visit|learn)|you\s+to|answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
                     r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|curious|imagining|pretending|supposed\s+to\s+be|toying)|have\s+(?:been\s+)?(?:considered|thought\s+about|been\s+thinking|thinking)|thought\s+(?:I|about)|considered|"
                     r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|had\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|one\s+day\b|someday\b|who\s+knows)")
-_PAST = re.compile(r"(?i)^(?:back\s+)?(?:when|while|before|until|after|once|since)\s+(?:I|we)\s+(?:was|were|lived|worked|had|used|did|got|became|moved)\b|\bin\s+(?:college|high\s+school|my\s+(?:youth|twenties|childhood|teens))\b|\bas\s+a\s+(?:kid|child|teenager|student|teen|boy|girl)\b|\bback\s+then\b|\bin\s+those\s+days\b|\bwhen\s+I\s+was\b|\b(?:years|months|weeks|ages)\s+ago\b|\blast\s+(?:year|month|summer|winter|decade)\b|\bgrowing\s+up\b|\bused\s+to\b")
+_PAST = re.compile(r"(?i)^(?:back\s+)?(?:when|while|before|until|after|once|since)\s+(?:I|we)\s+(?:was|were|lived|worked|had|used|did|got|became|moved)\b|^(?:back\s+)?in\s+(?:college|high\s+school|uni|university)\b|\bin\s+(?:my\s+(?:youth|twenties|childhood|teens))\b|\bas\s+a\s+(?:kid|child|teenager|student|teen|boy|girl)\b|\bback\s+then\b|\bin\s+those\s+days\b|\bwhen\s+I\s+was\b|\b(?:years|months|weeks|ages)\s+ago\b|\blast\s+(?:year|month|summer|winter|decade)\b|\bgrowing\s+up\b|\bused\s+to\b")
 _PAST_OK = re.compile(r"(?i)\b(?:born|grew\s+up|raised|moved|graduated|adopted|got|quit|stopped|switched|became|turned|gave\s+up|started|studied|bought|married|sold|diagnosed|went|retired|degree|have\s+been|since|childhood)\b")
 _OTHERS_WORDS = re.compile(r"(?i)\b(?:according\s+to|(?:she|he|they|people|everyone|everybody|somebody|someone|[A-Z]\w+|my\s+\w+(?:\s\w+)?|the\s+\w+)\s+(?:says?|said|tells?|told\s+(?:me|us)|thinks?|thought|claims?|claimed|believes?|assumes?|assumed|wrote|insists?|reckons?|jokes?|keeps?\s+(?:saying|telling)|announced|mentioned|replied|goes|was\s+like|asked)\b(?!\s+me\s+to))")
 _INVERTED = re.compile(r"(?i)^(?:(?:so|and|but|or|then|also|please|hey|hi|ok|okay)[,\s]+)*(?:(?:what|which|who|whom|whose|where|when|why|how)\b(?!\s+(?:I|we)\s)|(?:am|are|is|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|must|isn't|aren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|ain't)\s+(?:I|we|you|he|she|it|they|that|this|there|these|those|my|your|the|a|an|any|anyone|someone|people)\b|any\s+(?:idea|tips|advice|suggestions?|recommendations?|ideas|good|chance|thoughts)\b|got\s+any|know\s+(?:any|of)|thoughts\b|ideas\b|recommendations?\b|suggestions?\b|right$|ok$|okay$)")
 _IF_INSIDE = re.compile(r"(?i)\s(?:if|unless|whether|in\s+case|supposing|assuming)\s(?!you\s+(?:want|like|must|prefer|ask)|possible|that\s+(?:helps|matters)|I\s+can\s+help|anyone|it\s+matters)")
+_THIRD = re.compile(
+    r"(?i)^(?:he|she|they|(?:my|our)\s+(?:\w+\s+)?(?:friends?|roommate|flatmate|housemate|colleagues?|coworkers?|boss|neighbou?rs?|manager|teacher|landlord|guests?|client|buddy|mate|wife|husband|partner|"
+    r"girlfriend|boyfriend|son|daughter|kids?|children|sister|brother|mother(?!\s+tongue)|mom|mum|father|dad|parents|cousin|aunt|uncle|niece|nephew|grand\w+))\s+(?:\w+\s+)?(?:is|are|has|have|was|does|do|loves?|hates?|likes?|cannot|can|eats?|needs?|wants?|prefers?|lives?|works?|speaks?)\b(?!.*\b(?:called|named)\b)"
+)
 _VERB_LIKE = re.compile(r"(?i)^(?:(?:I|we|my|our)\b|\w+\s+here$)")
 
 
@@ -65,7 +69,11 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
         return
     if sentence.question and not _mixed_question(sentence):
         return
-    conditional = reported = asking = False
+    ruled = _standing_request(sentence)
+    if ruled:
+        yield requested(ruled.text, bullet=sentence.bullet)
+        sentence = Sentence(text[len(ruled.text):].lstrip(" ,;"), False, sentence.bullet)
+    conditional = reported = asking = third = False
     for clause in clauses(sentence):
         resumes = clause.conj in ("but", "and", "so", "(", ")", ";", "—") or clause.conj.startswith("and")
         if ":" in text and clause.first and is_paste_header(Sentence(clause.raw + ":")):
@@ -84,9 +92,31 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
             asking = True
             yield Clause(clause.raw, clause.text, clause.conj, question=True, first=clause.first)
             continue
+        other, own = bool(_THIRD.match(clause.text)), bool(_VERB_LIKE.match(clause.text))
+        if third and not own and not other:  # "my roommate is lactose intolerant, so no milk"
+            continue
+        third = other or third and not own
         if _unstated(clause):
             continue
         yield Clause(clause.raw, clause.text, clause.conj, clause.soft, clause.anymore, clause.now, False, clause.first, clause.bullet)
+
+
+_IMPERATIVE = re.compile(
+    r"(?i)^(?:(?:please|and|but|so|ok|okay|also|hey|oh|just|one\s+(?:more\s+)?thing|from\s+now\s+on|going\s+forward)[,:]?\s+)*(?:always|never|don't|do\s+not|from\s+now\s+on|keep|use|stop|answer|reply|respond|write|speak|avoid|be|stick|"
+    r"whenever\s+(?:I|you)|every\s+time\s+(?:I|you)|when\s+(?:I\s+(?:ask|say|write|send|share|paste|mention)|you\s+(?:answer|reply|respond|write|talk|explain|give|suggest|recommend))|going\s+forward|in\s+(?:the\s+)?future|as\s+of\s+(?:now|today)|henceforth|address|refer\s+to\s+me)\b"
+)
+_REASON = re.compile(r"(?i)\s*(?:[;(—–]|,)\s*(?:because|since|as|cause|and|but|so)?\s*(?=(?:I|I'm|I've|my|we|we're|our|can|could|what|how)\b)|\s+(?:because|since|as|cause|and|but|so)\s+(?=(?:I|I'm|I've|my|we|we're)\b)")
+_TRIGGER = re.compile(r"(?i)\b(?:when|whenever|if|every\s+time)\b[^,]*,?$")
+
+
+def _standing_request(sentence: Sentence) -> Sentence | None:
+    """The imperative a sentence opens with, whole: its "when you write to me" belongs to it, its "because I'm …" doesn't."""
+    if sentence.question or not _IMPERATIVE.match(sentence.text):
+        return None
+    for match in _REASON.finditer(sentence.text):
+        if not _TRIGGER.search(sentence.text[: match.start()]):
+            return Sentence(sentence.text[: match.start()])
+    return Sentence(sentence.text)
 
 
 _SELF_NAMING = re.compile(r"(?i)\b(?:call(?:ed)?|named?|nickname)\b")
@@ -105,4 +135,4 @@ def _unstated(clause: Clause) -> bool:
         return True
     if _IF_INSIDE.search(clause.text):
         return True
-    return bool(_PAST.search(clause.text)) and not _PAST_OK.search(clause.text)
+    return bool(_PAST.search(clause.text) or _PAST.search(clause.raw)) and not _PAST_OK.search(clause.text)

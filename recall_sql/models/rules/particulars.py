@@ -49,6 +49,20 @@ def my_pet(groups: Groups, context: Context) -> list[Row]:
 
 
 @parser
+def pet_kind(groups: Groups, context: Context) -> list[Row]:
+    """"I keep chickens": the kind in the plural, no number."""
+    animal = values._animal(groups["animal"])
+    return [{"fact_key": f"{snake(animal)}s", "item": values._plural(animal)}]
+
+
+@parser
+def meal(groups: Groups, context: Context) -> list[Row]:
+    """What is usually eaten at a meal."""
+    item = bare(trim(groups["obj"]))
+    return [{"item": item}] if item and not re.match(r"(?i)(?:enough|ideas?|options?|it|this|that|them|just|only|guests)\b", item) else []
+
+
+@parser
 def only_now(groups: Groups, context: Context) -> list[Row]:
     """Eating fish or meat says something about a diet only with "now" or "again"."""
     return [{"item": "true"}] if context.clause.now or re.search(r"(?i)\b(?:started|back)\b", context.clause.text) else []
@@ -107,7 +121,7 @@ def travel_to(groups: Groups, context: Context) -> list[Row]:
     if _FACULTY.search(groups["obj"][:60]):
         return []
     parts = values.place_parts(groups["obj"])
-    strong = re.search(r"(?i)\b(?:fly|flying|travel|travell?ing|trip|holiday|vacation|visit(?:ing)?|backpack\w*|tour\w*|honeymoon\w*|cruis\w*|head(?:ing|ed))\b", context.clause.text)
+    strong = re.search(r"(?i)\b(?:fly|flying|travel|travell?ing|stay(?:ing)?|trip|holiday|vacation|visit(?:ing)?|backpack\w*|tour\w*|honeymoon\w*|cruis\w*|head(?:ing|ed))\b", context.clause.text)
     if not parts or (parts[0][0] == "unknown" and not (strong and re.search(r"(?i)\b(?:to|in|around|across|through)\s+$", context.clause.text[: context.clause.text.find(groups["obj"])]))):
         return []
     return values.destinations(groups, context)
@@ -162,7 +176,10 @@ def appointment(groups: Groups, context: Context) -> list[Row]:
     what = bare(groups["obj"])
     if re.match(r"(?i)(?:question|problem|quick|feeling|idea|few|lot)\b", what) or len(what.split()) > 4:
         return []
-    iso = quantities.date(groups["date"], context.now) or groups["date"].strip()
+    said = groups["date"].strip()
+    iso = quantities.date(said, context.now) or said
+    if iso != said and re.search(r"(?i)\bmonth$", said):
+        iso = iso[:7]
     time = (groups.get("time") or "").strip()
     return [{"fact_key": snake(what), "item": f"{iso} {time}".strip()}]
 
@@ -219,7 +236,7 @@ def doing(groups: Groups, context: Context) -> list[Row]:
             if first == "go" and rest.endswith("ing"):
                 rows.append({"item": rest, "key": snake(rest)})
             continue
-        phrase = rest if first == "do" and rest else f"{gerund(first)} {rest}".strip()
+        phrase = rest if first in ("do", "play") and rest else f"{gerund(first)} {rest}".strip()
         if phrase and len(phrase.split()) <= 5:
             rows.append({"item": phrase, "key": snake(phrase)})
     return rows
@@ -243,6 +260,8 @@ def training(groups: Groups, context: Context) -> list[Row]:
     """"training for a marathon", "saving for a house": the participle is part of the goal."""
     verb = re.search(r"(?i)\b(training|preparing|practi[sc]ing|studying|saving|working|prepping)\b", context.clause.text)
     phrase = trim(groups["obj"])
+    if re.search(r"(?i)(?:^|\s)(?:a|an|the|my|our|this|that|these|it)$|^(?:this|that|these|it|\d)\b", phrase):
+        return []
     if not phrase or not verb or re.match(r"(?i)(?:it|this|that|them|you|me|my\s+(?:boss|company)|an?\s+(?:meeting|company|call|while|bit|startup|firm|client|living)|[A-Z]\w+$|the\s+(?:company|government|same)|\d|hours|weeks|months|years|two|three)\b", phrase) and verb.group(1).lower() == "working":
         return []
     full = phrase if phrase.lower().startswith("saving") else f"{verb.group(1).lower()} {'to buy' if ' to buy ' in context.clause.text else 'for'} {phrase}"
@@ -295,8 +314,10 @@ def gone_job(groups: Groups, context: Context) -> list[Row]:
     what = (groups.get("obj") or "").strip()
     if not what:
         return [{"fact_key": "employer", "item": ""}]
-    if what[:1].isupper():
-        return [] if places.kind(what) and "job" not in context.clause.text else [{"fact_key": "employer", "item": trim(what)}]
+    if what[:1].isupper() and places.kind(what) and "job" not in context.clause.text:
+        return []
+    if what[:1].isupper() or " at " in context.clause.text:
+        return topics.employer({"obj": what if what[:1].isupper() else f"the {what}"}, context)
     return [{"fact_key": "job_title", "item": trim(what)}]
 
 

@@ -14,7 +14,7 @@ _STOP = re.compile(
     r"on\s+(?:weekends?|the\s+(?:side|weekends?)|\w+days?|my\s+\w+|occasion|a\s+regular)|every\s*(?:day|other|single|time|morning|evening|night|week|weekend|month|year|\w+day)?|"
     r"(?:once|twice|three\s+times|four\s+times|several\s+times)\s+(?:a|per)|all\s+the\s+time|a\s+(?:lot|ton|bit|little)$|so\s+much|very\s+much|(?:the\s+)?most(?=$|\s+of)|more\s+than|(?:way|far)\s+more|over\s+(?!the)|than\s|to\s+death|please|thanks|"
     r"by\s+(?:trade|profession|training|the\s+way|heart)|instead|together|anyway|especially|particularly|including|like\s+(?:crazy|mad)|here\b|out\s+of|due\s+to|thanks\s+to|since|too|as\s+well|either|right|okay|ok|"
-    r"last\s+(?:year|month|week|summer|night|winter|spring)|this\s+(?:year|month|week|weekend|summer|morning)|next\s+\w+|in\s+\d{4}|in\s+(?:january|february|march|april|may|june|july|august|september|october|november|december)|a\s+(?:year|month|week|few|couple)\b|\d+\s+(?:years|months|weeks|days)\b|(?:two|three|four|five|six|ten)\s+(?:years|months|weeks)\b|ago|\u2039quote)\b.*$"
+    r"last\s+(?:year|month|week|summer|night|winter|spring)|this\s+(?:year|month|week|weekend|summer|morning)|next\s+(?:week|month|year|summer|winter|spring|fall|autumn|weekend|\w+day)|in\s+\d{4}|during|in\s+(?:january|february|march|april|may|june|july|august|september|october|november|december)|a\s+(?:year|month|week|few|couple|while|long\s+time)\b|\d+\s+(?:years|months|weeks|days)\b|(?:two|three|four|five|six|ten)\s+(?:years|months|weeks)\b|ago|\u2039quote)\b.*$"
 )
 _EDGE = re.compile(r"(?i)^(?:(?:a|an|the|some|any|my|our|all|all\s+(?:kinds|sorts|types)\s+of|any\s+(?:kind|sort|type)\s+of|lots\s+of|a\s+bit\s+of|a\s+little|both|eating|drinking|having|kinds\s+of|most|good|a\s+good|certain|pure|real)\s+)+")
 _PUNCT = " \t\n,.!?:;-–—'\"()[]*~"
@@ -36,8 +36,23 @@ def bare(phrase: str) -> str:
 
 def split_list(phrase: str) -> list[str]:
     """"hiking, chess and mac and cheese" → three items."""
-    glued = _WHOLE.sub(lambda m: m.group().replace(" ", _GLUE), phrase)
-    return [part for raw in _SPLIT.split(glued) if (part := raw.replace(_GLUE, " ").strip(_PUNCT))]
+    glued = _WHOLE.sub(lambda m: m.group() if m.group()[0].isupper() and m.string[m.end() :][:1].isupper() else m.group().replace(" ", _GLUE), phrase)
+    parts = [part for raw in _SPLIT.split(glued) if (part := raw.replace(_GLUE, " ").strip(_PUNCT))]
+    if len(parts) == 2 and ", " in glued and not _CONJUNCTION.search(glued):
+        return _comma_only(*parts)
+    return parts
+
+
+_CONJUNCTION = re.compile(r"(?i)\b(?:and|or|nor|plus)\b|&|/")
+
+
+def _comma_only(first: str, second: str) -> list[str]:
+    """"simple, minimal tools" is one thing; "cooking at home, trying new things" is one thing and an afterthought."""
+    if first[:1].isupper() and second[:1].isupper() or len(second.split()) == 1 and (first.endswith("ing") or not second.endswith("ing")):
+        return [first, second]
+    if len(first.split()) == 1 and first.islower() and not first.endswith("ing") and 2 <= len(second.split()) <= 3:
+        return [f"{first}, {second}"]
+    return [first]
 
 
 def snake(phrase: str, limit: int = 5) -> str:

@@ -36,7 +36,7 @@ def _digits_of(text: str) -> str:
     text = re.sub(r"(?i)\ba\s+couple\s+(?:of\s+)?(?=hundred|thousand|grand)", "two ", text)
     text = re.sub(r"(?i)\ba\s+(?=hundred|thousand|grand)", "one ", text)
     text = re.sub(r"(?i)\b(hundred|thousand)\s+and\s+", r"\1 ", text)
-    return alpha2digit(text.replace("-", " "), "en")
+    return alpha2digit(text.replace("-", " "), "en", threshold=0)
 
 
 def digits(text: str) -> str:
@@ -48,9 +48,9 @@ def digits(text: str) -> str:
 
 def number(text: str) -> int | None:
     """The whole number that `text` is or contains, in digits or words."""
-    if re.fullmatch(r"(?i)(?:a|an)", text.strip()):
+    if re.fullmatch(r"(?i)(?:a|an|one)", text.strip()):
         return 1
-    if re.fullmatch(r"(?i)a\s+couple(?:\s+of)?|both", text.strip()):
+    if re.fullmatch(r"(?i)a\s+couple(?:\s+of)?|both|twin", text.strip()):
         return 2
     found = re.search(r"\d+", digits(text).replace(",", ""))
     return int(found.group()) if found else None

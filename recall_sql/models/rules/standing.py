@@ -11,11 +11,11 @@ _DURABLE_GOAL = re.compile(
     r"(?i)^(?:run|learn|lose|gain|save|buy|become|start|launch|open|write|publish|finish|complete|get\s+(?:a|an|my|into|in|fit|back|better|promoted|married|out|healthier|stronger|more|certified|rid)|quit|stop|retire|improve|"
     r"build|earn|pay\s+off|graduate|pass|qualify|climb|travel|see\s+the|move|live\s+(?:in|abroad)|grow|reduce|cut\s+(?:down|back|out)|eat\s+(?:more|less|healthier|better)|drink\s+(?:more|less)|exercise|work\s+out|be\s+(?:more|less|a|an|able|fluent|debt)|"
     r"master|read|hike|cycle|swim|train|sleep|wake|spend\s+(?:more|less)|find\s+(?:a\s+(?:job|new\s+job|partner|girlfriend|house|flat)|work)|switch|change\s+(?:careers?|jobs?)|apply|study|invest|volunteer|adopt|have\s+(?:kids|a\s+baby|children)|record|release|compete|win|do\s+(?:a|my|an)|bench|"
-    r"stay|go\s+(?:back\s+to|to\s+(?:university|college|grad|med|law))|sail|visit|renovate|establish|create\s+a|raise|break|beat|maintain|keep\s+(?:fit|in)|manage|overcome|bike|walk|declutter|meditate|speak|play|teach|donate|give\s+up|tone|bulk|land|secure|drop|put\s+on|reach|hit|increase|develop|practi[sc]e|own)\b"
+    r"stay\s+(?:fit|healthy|in\s+shape|sober|under|debt|off)|go\s+(?:back\s+to|to\s+(?:university|college|grad|med|law))|sail|visit|renovate|establish|create\s+a|raise|break|beat|maintain|keep\s+(?:fit|in)|manage|overcome|bike|walk|declutter|meditate|speak|play|teach|donate|give\s+up|tone|bulk|land|secure|drop|put\s+on|reach|hit|increase|develop|practi[sc]e|own)\b"
 )
 _TASK = re.compile(
     r"(?i)\b(?:function|script|code|api|query|app's|this|that|it|these|those|your|you|bug|error|recipe|table|button|page\b|file|email|list|sentence|paragraph|equation|problem|question|the\s+(?:difference|best|right|following|answer|meeting|document|example)|"
-    r"dataset|component|endpoint|server|database|class|method|triangle|formula|here|tonight|today|tomorrow|something|lunch|dinner|a\s+(?:minute|second|moment|break|drink|coffee|nap|shower|table|gift|present|ticket|room|haircut|look|few|bit|chat)|in\s+touch|some|more\s+about|about\s+(?:the|how)|from\s+you|with\s+you)\b"
+    r"website|site|app|apps|repository|git|deploy\w*|coverage|probabilit\w*|triangles?|proofs?|diagrams?|theorem|environment|metadata|seo|accessibility|notation|basics|calculations?|performance|implementation|project's|github|docker|css|html|python|flask|react|sql\w*|dataset|component|endpoint|server|database|class|method|triangle|formula|here|tonight|today|tomorrow|something|lunch|dinner|a\s+(?:minute|second|moment|break|drink|coffee|nap|shower|table|gift|present|ticket|room|haircut|look|few|bit|chat)|in\s+touch|some|more\s+about|about\s+(?:the|how)|from\s+you|with\s+you)\b"
 )
 
 
@@ -29,9 +29,11 @@ def goal(groups: Groups, context: Context) -> list[Row]:
         return []
     if not phrase or len(phrase.split()) > 14 or _TASK.search(phrase) or re.match(r"(?i)(?:know|be\s+sure|make\s+sure|see\s+(?:if|how|what)|ask|understand|hear|talk|say|tell|thank|figure)\b", phrase):
         return []
+    if re.search(r"(?i)\b(?:a|an|the|my|our|for|to|and|of|with|this)$", phrase):
+        return []
     if len(phrase.split()) < 2 and not groups.get("sure"):
         return []
-    return [{"item": phrase, "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|our|by|in|at)\b\s*", "", phrase), 4)}]
+    return [{"item": phrase, "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|our|by|in|at)\b\s*", "", trim(phrase) or phrase), 4)}]
 
 
 _TOPICS: tuple[tuple[str, str], ...] = (
@@ -89,4 +91,7 @@ def routine(groups: Groups, context: Context) -> list[Row]:
     if not verb or len(phrase.split()) > 8 or re.match(r"(?i)(?:need|want|have\s+to|think|wonder|hear|see|feel|say|tell|ask|forget|hope|get\s+(?:this|that|an\s+error|asked)|know|love|like|hate|wish|am|miss|use\s+this|pay|try\s+to)\b", phrase):
         return []
     often = groups["often"].strip().lower()
+    key = snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", verb), 3)
+    if not key or key == "go":
+        return []
     return [{"item": f"{phrase} {often}", "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", verb), 3)}]

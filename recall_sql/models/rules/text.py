@@ -124,7 +124,7 @@ _CONJ = (
     r"even\s+though|even\s+if|if|unless|when|whenever|whether|as\s+long\s+as|given\s+that|seeing\s+as|considering|as)"
 )
 _BOUNDARY = re.compile(
-    rf"(?i)\s*(?:[—();|]|–(?!\d)|:(?=\s))+\s*(?:{_CONJ}\s+)?|\s+--?\s+(?:{_CONJ}\s+)?"
+    rf"(?i)\s*(?:[—();|]|–(?!\d)|:(?=\s))+\s*(?:{_CONJ}\s+)?|\s+-{{1,2}}>?(?:->)?\s+(?:{_CONJ}\s+)?"
     rf"|,\s*(?:{_CONJ}\s+)?(?=(?:{_SUBJECT}|{_OPENER})(?![\w'-]))"
     rf"|,\s*(?:but|so|because|since|though|although|however|if|unless|when|while)\s+"
     rf"|\s+{_CONJ}\s+(?={_SUBJECT}(?![\w'-]))(?!the\b)"
@@ -149,8 +149,9 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwon'?t\b", "will not"),
         (r"\bain't\b", "am not"),
         (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should)n'?t\b", r"\1 not"),
+        (r"\b(that|there|what|who|where|here)s\b", r"\1 is"),
         (r"\b(it|that|there|here|he|she|what|who|where|name|budget|birthday|limit|max|goal|job|degree|hometown|diet|"
-         r"nickname|email|age|favou?rite(?:\s\w+)?)'?s\b(?!\s+(?:name|budget|birthday|job|age)\b)", r"\1 is"),
+         r"nickname|email|age|favou?rite(?:\s\w+)?)'s\b(?!\s+(?:name|budget|birthday|job|age)\b)", r"\1 is"),
         (r"\b((?:my|our)\s(?:\w+\s)?\w+)'s\s(?=(?:called|named|a|an|not|about|around|in|on|at|\d)\b)", r"\1 is "),
         (r"\bgonna\b", "going to"),
         (r"\bwanna\b", "want to"),
@@ -171,7 +172,7 @@ _FILLER = re.compile(
     r"luckily|fortunately|happily|proudly|officially|finally|recently|even|lol|haha+|ha|to\s+be\s+clear|by\s+now|in\s+particular|"
     r"i\s+must\s+say|i\s+have\s+to\s+say|i\s+have\s+to\s+admit|i\s+admit|i\s+confess|for\s+what\s+it's\s+worth|though|tho|"
     r"as\s+well|too(?=\s*$)|you\s+know|if\s+that\s+(?:helps|matters)|if\s+it\s+(?:helps|matters)|if\s+you're\s+wondering|"
-    r"in\s+case\s+(?:you|it|that)\s+\w+(?:\s\w+)?|for\s+your\s+information|for\s+context|if\s+possible|please\s+note|at\s+all(?=\s*$))"
+    r"in\s+case\s+(?:you|it|that)\s+\w+(?:\s\w+)?|for\s+your\s+information|for\s+context|if\s+possible|please\s+note|at\s+all(?=\s*$)|please(?=\s*$))"
     r"\b,?"
 )
 _NOW = re.compile(
@@ -186,6 +187,7 @@ _SOFT = re.compile(
 _SOFT_LEAD = re.compile(r"(?i)^(?:I\s+(?:think|guess|believe|suppose|reckon|would\s+say|feel\s+like|consider\s+myself)(?:\s+that)?|as\s+far\s+as\s+I\s+know)\s+(?=I\b|my\b|we\b)")
 _ANYMORE = re.compile(r"(?i),?\s*\b(?:any\s?more|any\s+longer|no\s+more(?=\s*$))\b,?")
 _NO_LONGER = re.compile(r"(?i)\b(am|are|have)\s+no\s+longer\b")
+_STOPPED_BEING = re.compile(r"(?i)^(I|we)\s+(?:have\s+)?(?:stopped|quit|given\s+up|gave\s+up)\s+being\s+")
 _NO_LONGER_VERB = re.compile(r"(?i)\bno\s+longer\b")
 _LEAD = re.compile(
     r"(?i)^(?:(?:hi|hello|hey|hiya|well|so|oh|ok|okay|yes|yeah|yep|no(?=,)|nope|sure|right(?=,)|and|but|plus|or|then|because|since|"
@@ -198,7 +200,7 @@ _LEAD = re.compile(
     r"I\s+(?:should|must|ought\s+to|want\s+to|forgot\s+to|need\s+to|would\s+like\s+to|have\s+to|wanted\s+to|can|will|might)\s+(?:add|say|mention|note|tell\s+you|point\s+out|let\s+you\s+know|clarify|confess|admit)(?:\s+that)?|"
     r"I\s+(?:told\s+you|said|mentioned|already\s+said|already\s+told\s+you|already\s+mentioned|keep\s+telling\s+you)(?:\s+(?:earlier|before|that))*|"
     r"the\s+(?:thing|truth|fact|problem|issue)\s+is(?:\s+that)?|it\s+turns\s+out(?:\s+that)?|turns\s+out|as\s+I\s+(?:said|mentioned)|like\s+I\s+said|"
-    r"did\s+I\s+(?:mention|say|tell\s+you)(?:\s+that)?|I\s+(?:just\s+)?(?:found\s+out|learned|learnt|realized|realised)(?:\s+that)?)(?:[,.!:]*\s+|$))++(?=\S)"
+    r"thinking(?=\s+(?:I|we)\b)|did\s+I\s+(?:mention|say|tell\s+you)(?:\s+that)?|I\s+(?:just\s+)?(?:found\s+out|learned|learnt|realized|realised)(?:\s+that)?)(?:[,.!:]*\s+|$))++(?=\S)"
 )
 # A time or place in front of the subject goes behind the verb, so that patterns stay anchored on the subject.
 _ADJUNCT = re.compile(
@@ -206,22 +208,22 @@ _ADJUNCT = re.compile(
     r"[^,]{1,45}?),?\s+(?=(?:I|we|my|our)\s)"
 )
 _WE = re.compile(r"^(?:(?:[Mm]y|[Oo]ur)\s+[\w'-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e|[Yy]ou)\s+and\s+(?:I|me|myself)\s+(?=\w)")
-_HERE = re.compile(r"(?i)^(?:an?\s+)?([^\W\d][\w' -]{1,40}?),?\s+here$")
-_AS_A = re.compile(r"(?i)^(?:as|being|speaking\s+as)\s+(an?\s+(?!result|rule|matter|reminder|whole|side|bonus|gift|start|test|joke|treat|follow|heads)|someone\s+(?:who\s+(?:is|'s)|with)\s+)?(.{3,60})$")
+_HERE = re.compile(r"(?i)^(?:an?\s+)?([^\W\d][\w'-]*(?:\s[\w'-]+){0,3}?),?\s+here$")
+_AS_A = re.compile(r"(?i)^(?:as(?=\s)|being(?=\s+(?:an?|vegan|vegetarian|allergic|diabetic|pregnant|someone)\s)|speaking\s+as)\s+(an?\s+(?!result|rule|matter|reminder|whole|side|bonus|gift|start|test|joke|treat|follow|heads)|someone\s+(?:who\s+(?:is|'s)|with)\s+)?(.{3,60})$")
 _AS_WHO = re.compile(r"(?i)^(?:as|being)\s+someone\s+who\s+(?!is\b)(\w+?)(?:es|s)\s+(.{2,60})$")
 _IRREGULAR = {"ha": "have", "doe": "do", "enjoy": "enjoy", "studi": "study", "teach": "teach", "us": "use", "lov": "love",
               "liv": "live", "hat": "hate", "driv": "drive"}
 _BE_FRAGMENT = re.compile(
     r"(?i)^(?:(?:severely|deathly|highly|very|mildly|super|happily|originally|strictly|strict|a|an)\s+)*(?:allergic\s+to|intolerant|lactose[\s-]intolerant|gluten[\s-](?:free|intolerant)|"
-    r"vegetarian|vegan|pescatarian|pescetarian|celiac|coeliac|diabetic|based\s+in|living\s+in|working\s+(?:as|at|for|in)|studying|married|single|divorced|"
+    r"vegetarian|vegan|pescatarian|pescetarian|celiac|coeliac|diabetic|based\s+in|living\s+in|residing\s+in|located\s+in|settled\s+in|working\s+(?:as|at|for|in)|studying|married|single|divorced|"
     r"widowed|engaged|pregnant|born\s+(?:in|on)|from\s+(?=[A-Z])|planning\s+(?:a|an|to|on|my|our)|looking\s+to|looking\s+for|learning|saving\s+(?:up|for)|training\s+for|hoping\s+to|"
     r"trying\s+to|thinking\s+of|travell?ing\s+(?:to|with)|going\s+to\s+(?=[A-Z])|flying\s+to|heading\s+to|visiting|retired|unemployed|self-employed|color[\s-]?blind|"
     r"colou?r[\s-]?blind|fluent\s+in|raised\s+in|employed|scared\s+of|afraid\s+of|halal|kosher|\d{1,2}\s+years\s+old|plant-based|left-handed|dyslexic|asthmatic|native\s+\w+\s+speaker|mother\s+of|father\s+of|"
     r"dad\s+(?:of|to)|mom\s+(?:of|to)|mum\s+(?:of|to)|parent\s+of|big\s+fan\s+of|huge\s+fan\s+of|not\s+a\s+fan\s+of|obsessed\s+with)(?![\w'])"
 )
 _DO_FRAGMENT = re.compile(
-    r"(?i)^(?:love|hate|prefer|cannot\s+stand|do\s+not\s+(?:eat|like|drink|smoke|drive|fly)|been|never\s+(?:eat|drink|fly)|moved\s+to|grew\s+up|"
-    r"suffer\s+from|live\s+in|work\s+(?:as|at|for)|speak|play\s+the|got\s+(?:a|an|two|three)\s|have\s+(?:two|three|four|asthma|diabetes)|adopted|enjoy|dislike|can\s+not\s+stand|"
+    r"(?i)^(?:love(?!\s+(?:and|is|was|can|will|it|you|this|that|to\s+(?:see|hear)|how|the\s+way|your|for|of|from|makes?))|hate(?!\s+(?:it|to\s+say|is|and|when))|prefer|cannot\s+stand|do\s+not\s+(?:eat|like|drink|smoke|drive|fly)|been|never\s+(?:eat|drink|fly)|moved\s+to|grew\s+up|"
+    r"suffer\s+from|live\s+in|work\s+(?:as|at|for)|speak|play\s+the|got\s+(?:a|an|one|two|three|four|\d)\s|have\s+(?:two|three|four|asthma|diabetes)|adopted|enjoy(?=\s+\w+ing\b)|dislike|can\s+not\s+stand|"
     r"drive\s+an?\s+(?=[A-Z])|own\s+an?|would\s+rather|want\s+to\s+(?:keep|stay|spend)|need\s+to\s+(?:keep|stay)|allergic)\b"
 )
 _CARRY_VERB = (
@@ -231,7 +233,7 @@ _CARRY_VERB = (
 )
 _CARRY_PRED = (
     r"(?:(?:originally|severely|very|happily|now|currently|recently|deathly|highly|also|a\sbit)\s)*(?:allergic\sto|vegetarian|vegan|pescatarian|based\sin|from|married|single|divorced|living\sin|working|studying|looking|"
-    r"planning|learning|born|lactose|gluten|diabetic|intolerant|an?\s|the\s(?:mother|father)|\d{2}\s(?:years)?|fluent|afraid|scared|obsessed|into|pregnant|retired|"
+    r"planning|learning|born|lactose|gluten|diabetic|intolerant|an?\s|the\s(?:mother|father)|\d{2}\s(?=years)|fluent|afraid|scared|obsessed|into|pregnant|retired|"
     r"training|saving|trying|hoping|raised|terrified|interested|asthmatic|travell?ing|flying|married)"
 )
 _CARRY = re.compile(rf"(?i)(?:,?\s+(and|but|or|plus)\s+|,\s+)(?=(?:also\s+|now\s+|currently\s+|mostly\s+|usually\s+|really\s+|just\s+|sometimes\s+)*(?:{_CARRY_VERB}\s|{_CARRY_PRED}))")
@@ -239,14 +241,22 @@ _HEAD = re.compile(r"(?i)^(?:(I|we)\s+(am|are|have\sbeen|was|were)\s+(not\s+)?|(
 _OPEN_VERB = re.compile(r"\b(?:to|would|could|will|might|should|can|let|help|may)\s+(?:not\s+)?[a-z]{2,}(?!\S*ing\b)")
 
 
+_REACTION = re.compile(r"(?i)\b(hives|rash|swell\s+up|break\s+out\s+in\s+hives|reaction|anaphylaxis)\s+(?:when(?:ever)?|if|every\s+time)\s+I\s+(?:eat|touch|have|drink|take|am\s+near)\s+")
+
+
+_PAIR = re.compile(r"(?:[Mm]y|[Oo]ur)\s+[\w'-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e")
+
+
 def clauses(sentence: Sentence) -> Iterator[Clause]:
     """The clauses of a sentence, with subjects restored ("…and live in Berlin" becomes "I live in Berlin")."""
-    body = sentence.text
+    body = _REACTION.sub(r"\1 from ", sentence.text)
     if len(body) > 40 * MAX_CLAUSE:
         return
     start, conj, first = 0, "", True
     for match in _BOUNDARY.finditer(body):
         piece = body[start : match.start()]
+        if _PAIR.fullmatch(piece.strip()) and body[match.end() :][:2] in ("I ", "I'"):
+            continue  # "My wife and I" is one subject
         if piece.strip():
             yield from _coordinated(piece.strip(), conj, sentence, first)
             first = False
@@ -277,11 +287,13 @@ def _coordinated(raw: str, conj: str, sentence: Sentence, first: bool) -> Iterat
     for match in _CARRY.finditer(whole.text):
         before, after = whole.text[start : match.start()], whole.text[match.end() :]
         bare = re.match(rf"(?i)(?:\w+ly\s+|also\s+|now\s+|just\s+)*{_CARRY_VERB}\s", after)
+        if bare and re.match(r"(?i)like\s(?:I|we|he|she|it|they|my|the|a)\b", after) or bare and match.group(1) is None and after.lower().startswith(("like ", "plan ", "need ")):
+            continue
         if bare and (_OPEN_VERB.search(before) or (match.group(1) is None and not prefix_do)):
             continue
         if not bare and not prefix_be:
             continue
-        if not bare and re.match(r"(?i)an?\s", after) and not re.match(r"(?i)(?:I|we)\s(?:am|are)\s(?:an?\s|\d)", before):
+        if not bare and re.match(r"(?i)an?\s", after) and not re.match(r"(?:I|we)\s(?:am|are)\s(?:an?\s|\d|[A-Z]|(?:I|we)\s(?:am|are)\s)", before):
             continue
         parts.append(before)
         negative = "do not " if bare and match.group(1) == "or" and " do not " in f" {before} " else ""
@@ -312,6 +324,13 @@ def expand(text: str) -> str:
     return text
 
 
+def requested(raw: str, *, bullet: bool = False) -> Clause:
+    """A standing request: contractions undone and politeness gone, but every other word kept."""
+    text = _squeeze(expand(raw))
+    text = _squeeze(_LEAD.sub("", text, count=1))
+    return Clause(raw, re.sub(r"(?i),?\s*please$", "", text), first=True, bullet=bullet)
+
+
 def normalise(clause: Clause) -> Clause:
     """`clause` with `text` in the form patterns expect, and its flags set."""
     text = _squeeze(expand(clause.text))
@@ -328,6 +347,8 @@ def normalise(clause: Clause) -> Clause:
     if "no longer" in text.lower():
         text = _NO_LONGER_VERB.sub("do not", _NO_LONGER.sub(r"\1 not", text))
         anymore = True
+    if _STOPPED_BEING.match(text):
+        text, anymore = _STOPPED_BEING.sub(r"\1 am not ", text), True
     text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
     lead2 = _SOFT_LEAD.match(text)
     if lead2:
@@ -343,7 +364,8 @@ def _restore_subject(text: str, clause: Clause) -> str:
         return f"{text[moved.end():]} {moved.group(1)[0].lower()}{moved.group(1)[1:]}"
     we = _WE.match(text)
     if we:
-        return "we " + text[we.end() :]
+        partner = re.match(r"(?i)(?:my|our)\s+(?:\w+\s)?(wife|husband|girlfriend|boyfriend|partner|fianc[eé]e?|spouse)\b", we.group())
+        return "we " + text[we.end() :] + (f" along with my {partner.group(1)}" if partner else "")
     here = _HERE.match(text)
     if here:
         return f"I am {here.group(1)}"

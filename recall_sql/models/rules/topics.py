@@ -34,7 +34,7 @@ def budget(groups: Groups, context: Context) -> list[Row]:
         amount = low[0]
     if not code and not groups.get("sure") and not re.search(r"(?i)\dk\b|grand|thousand|\d{3}", text):
         return []
-    per = _PER.search(phrase)
+    per = _PER.search(phrase) or re.search(r"(?i)(?<none>\Z\A)?\b(daily|nightly|monthly|weekly)\s(?:\w+\s)?(?:budget|limit|max)", context.clause.text)
     prefix = {"daily": "daily", "nightly": "nightly", "monthly": "monthly", "weekly": "weekly"}.get((per.group(2) or "").lower()) if per else None
     if per and not prefix:
         prefix = _PERIOD[(per.group(1) or per.group(3)).lower()]
@@ -78,9 +78,14 @@ def taste_object(phrase: str) -> str | None:
             return None
         return "the " + inner if inner.lower() in words("the_tastes") else inner
     found = bare(trim(phrase))
+    if _POINTING.search(found) or _HANGING.search(found) or found.lower() in _ADJECTIVES:
+        return None
     return found if _nounlike(found) and not _DEICTIC.match(found) and not _CHAT_NOUN.search(found) else None
 
 
+_POINTING = re.compile(r"(?i)\b(?:this|these|those|them|him|her|it|that|you|your|i|we|he|she|they|is|are|was|can|'s|s)\b")
+_HANGING = re.compile(r"(?i)\b(?:to|of|in|on|with|for|about|from|at|a|an|the|my|and)$")
+_ADJECTIVES = frozenset("a,an,big,huge,both,real,total,great,such,true,magical,the".split(","))
 _VERB_OBJECT = re.compile(r"(?i)^to\s+(?:be\s+)?(\p{L}+)(\s.*)?$")
 _IDLE_VERBS = frozenset("say,admit,bother,ask,break,be,interrupt,see,think,complain,disappoint,know,hear,tell,imagine,believe,keep,make,have,use,get,add,do,start,help,avoid,take,mention,try,point,order,change,schedule,set,find,include,create,understand,share,buy,book,give,consider,leave".split(","))
 
@@ -114,6 +119,10 @@ def hobby(groups: Groups, context: Context) -> list[Row]:
         part = re.sub(r"(?i)^(?:going|doing|practi[sc]ing)\s+", "", bare(part))
         activity = re.sub(r"(?i)^to\s+", "", part)
         activity = activity if activity.lower() in words("activities") else gerund(activity.split()[0]) + activity[len(activity.split()[0]):] if activity else ""
+        opening = activity.split(" ")[0].lower()
+        if opening in words("activities") and activity.lower() not in words("activities") and 1 < len(activity.split()) <= 4 and not re.search(r"(?i)\b(?:this|that|another|her|his|their|my|some|as|it|more|again|been)\b", activity + context.clause.text[:14]):
+            rows.append({"item": activity, "key": snake(activity)})
+            continue
         if activity.lower() in words("activities") or part.lower() in words("sports") | words("activities"):
             rows.append({"item": activity.lower() if activity.lower() in words("activities") else part, "key": snake(activity if activity.lower() in words("activities") else part)})
     return rows
@@ -137,6 +146,8 @@ def pastime(groups: Groups, context: Context) -> list[Row]:
 @parser
 def favorite(groups: Groups, context: Context) -> list[Row]:
     """"my favourite film is Alien"."""
+    if re.match(r"(?i)(?:one|thing|part|way|moment|memory|bit|of|out)\b", groups["what"]):
+        return []
     value = re.sub(r"(?i)^(?:definitely|probably|always|called|by\s+far|the)\s+", "", trim(groups["obj"]))
     if not value or _DEICTIC.match(value) or len(value.split()) > 8:
         return []
@@ -147,7 +158,7 @@ def favorite(groups: Groups, context: Context) -> list[Row]:
 
 _JOB_SUFFIX = re.compile(r"(?i)(?:ologist|grapher|smith|maker|keeper|ographer|ician|scientist|engineer|developer|manager|officer|specialist|technician|consultant|analyst|assistant|inspector|operator|planner|instructor|advis[eo]r|worker|director|coordinator|supervisor|therapist|nurse|teacher|surgeon|ier|ist|trainer|master|attendant|agent|clerk|designer|architect|programmer|writer|wright)$")
 _JOB_TAIL = re.compile(r"(?i)\s+(?:at|for|in|with|from|by|on|who|and\s+(?:a|I|my|we|have|live)|living|working|based|here|but|of\s+(?=\d|two|three)|currently|specializ|specialis|focus|to\s|because|since|turned|whose|that|where|as|now|these)\b.*$")
-_JOB_QUALIFIER = re.compile(r"(?i)^(?:(?:an?|the|one\s+of|full[\s-]time|part[\s-]time|trained|qualified|registered|certified|licensed|practi[sc]ing|professional|fellow|humble|proud|busy|newly\s+qualified|simple|hands-on|passionate|dedicated|successful|aspiring|budding|seasoned|experienced|self-taught|mere|bit\s+of\s+a|local|young|new|single|\d+[\s-]year[\s-]old|British|American|German|French|Italian|Spanish|Indian|Dutch|Canadian)\s+)+")
+_JOB_QUALIFIER = re.compile(r"(?i)^(?:(?:an?|the|one\s+of|full[\s-]time|part[\s-]time|self-employed|trained|qualified|registered|certified|licensed|practi[sc]ing|professional|fellow|humble|proud|busy|newly\s+qualified|simple|hands-on|passionate|dedicated|successful|aspiring|budding|seasoned|experienced|self-taught|mere|bit\s+of\s+a|local|young|new|single|\d+[\s-]year[\s-]old|British|American|German|French|Italian|Spanish|Indian|Dutch|Canadian)\s+)+")
 _STUDENT = re.compile(r"(?i)^(?P<level>.*?)\s*\bstudent\b(?:\s+(?:of|in|studying)\s+(?P<field>[\w ]+))?")
 
 
@@ -164,7 +175,7 @@ def job_title(phrase: str) -> str | None:
         return None
     last = parts[-1]
     two = " ".join(parts[-2:])
-    if low in words("not_jobs") or (last in words("not_jobs") and two not in words("jobs")):
+    if low in words("not_jobs") or two in words("not_jobs") or (last in words("not_jobs") and two not in words("jobs")):
         return None
     if re.search(r"(?i)\b(?:sister|brother|mother|father|friend|wife|husband|person|type|kind|level|of)\b", low):
         return None
@@ -184,7 +195,7 @@ def job(groups: Groups, context: Context) -> list[Row]:
             break
     if not rows:
         return []
-    at = re.search(r"\b(?:at|for|with)\s+(?!home\b)(.+)$", groups["obj"])
+    at = re.search(r"\b(?:at|for|with(?=\s(?:the\s)?[A-Z]))\s+(?!home\b)(.+)$", groups["obj"])
     if at:
         rows += employer({"obj": at.group(1)}, context)
     return rows
@@ -197,7 +208,7 @@ def said_job(groups: Groups, context: Context) -> list[Row]:
     rows = []
     if phrase and len(phrase.split()) <= 6 and not re.match(r"(?i)(?:to|very|so|not|really|too|hard|great|boring|stressful|quite|pretty|killing|going|on|in|at|demanding|my|hell|awful|fine|a\s+(?:nightmare|joke|lot|mess))\b", phrase) and not phrase.lower().endswith("ing"):
         rows.append({"fact_key": "job_title", "item": phrase})
-    at = re.search(r"\b(?:at|for|with)\s+(?!home\b)(.+)$", groups["obj"])
+    at = re.search(r"\b(?:at|for|with(?=\s(?:the\s)?[A-Z]))\s+(?!home\b)(.+)$", groups["obj"])
     return rows + (employer({"obj": at.group(1)}, context) if at and rows else [])
 
 
@@ -215,10 +226,12 @@ def employer(groups: Groups, context: Context) -> list[Row]:
         return [{"fact_key": "employer", "item": re.sub(r"(?i)\s+(?:in|and)$", "", cap.group(1)).strip(" .")}]
     kind = re.match(r"(?i)^(?:an?|the|our|my)\s+(.+)$", trim(phrase))
     if kind:
-        what = re.sub(r"(?i)\s+(?:in|near|as|doing|and|called|named|from|based|here|right|that|who)\b.*$", "", kind.group(1))
+        what = re.sub(r"(?i)\s+(?:in|near|as|doing|and|called|named|from|based|here|right|that|who|downtown|nearby|abroad|remotely)\b.*$", "", kind.group(1))
         named = re.search(r"(?i)\b(?:called|named)\s+([A-Z][\w&.-]*(?:\s[A-Z][\w&.-]*)*)", phrase)
         if named:
             return [{"fact_key": "employer", "item": named.group(1)}]
+        if re.search(r"(?i)\b(?:team|project|goal|living|solution|deadline|degree|increase|salary|raise|book|app|presentation|exam|test|problem|way|paper|thesis|report|plan|design|day|week|year|month|future|change|cause|hobby|client|reason|change|computer|desk|feature|website|triangle|mindset|same|people|family|public|movie|song|game)$", what):
+            return []
         return [{"fact_key": "employer", "item": what}] if 0 < len(what.split()) <= 5 else []
     return []
 
@@ -237,7 +250,7 @@ def field_of_work(groups: Groups, context: Context) -> list[Row]:
 
 # --- food and health -------------------------------------------------------------------------------------------------
 
-_DIET = re.compile(rf"(?i)^(?:(?:a|an|the|strict|strictly|fully|completely|lifelong|life-long|long-time|committed|proud|100%|on|following|ethical|total|pretty\s+strict|new|longtime|hardcore|devout|practising|practicing|part-time|almost|super|mainly|entirely|happy|very|bit)\s+)*(?P<diet>{alternatives('diets')})s?(?:\s+(?:diet|food|person|eater|lifestyle|meals|now|household|family|couple))?(?=$|[\s,.])(?!\s*-?\s*(?:restaurants?|recipes?|options?|friend|chef|shoes|leather|friendly|curious|cook|community|stuff))")
+_DIET = re.compile(rf"(?i)^(?:(?:a|an|the|trying|doing|following|eating|going|being|strict|strictly|fully|completely|lifelong|life-long|long-time|committed|proud|100%|on|following|ethical|total|pretty\s+strict|new|longtime|hardcore|devout|practising|practicing|part-time|almost|super|mainly|entirely|happy|very|bit)\s+)*(?P<diet>{alternatives('diets')})s?(?:\s+(?:diet|food|person|eater|lifestyle|meals|now|household|family|couple))?(?=$|[\s,.])(?!\s*-?\s*(?:restaurants?|recipes?|options?|friend|chef|shoes|leather|friendly|curious|cook|community|stuff))")
 
 
 @parser
@@ -255,7 +268,7 @@ def diets(groups: Groups, context: Context) -> list[Row]:
     return rows
 
 
-_FOODS = "meat|red meat|pork|beef|lamb|veal|poultry|chicken|fish|seafood|shellfish|shrimp|prawns|dairy|cheese|milk|eggs?|gluten|wheat|bread|sugar|added sugar|carbs|nuts|peanuts|soy|tofu|garlic|onions?|mushrooms?|spicy food|fried food|fast food|junk food|processed food|animal products|gelatin|honey|salt|caffeine|alcohol|grains|corn|tomatoes|raw fish|sushi|bananas?|chocolate|sweets|cilantro|coriander|olives|beans|lentils|potatoes|rice|pasta|tuna|salmon|duck|bacon|ham|offal|liver|eggplant|aubergine|peppers|bell peppers|celery|avocados?|coconut|lactose|butter|cream|yogurt|anything with .+|anything fried|anything spicy|anything containing .+|raw onions|blue cheese|citrus|strawberries|kiwi|nightshades|refined sugar|white bread|mayonnaise|mayo|desserts?|breakfast|sodas?|animals"
+_FOODS = "meat|red meat|pork|beef|lamb|veal|poultry|chicken|fish|seafood|shellfish|shrimp|prawns|dairy|cheese|milk|eggs?|gluten|wheat|bread|sugar|added sugar|carbs|nuts|peanuts|soy|tofu|garlic|onions?|mushrooms?|spicy food|fried food|fast food|junk food|processed food|animal products|gelatin|honey|salt|caffeine|alcohol|grains|corn|tomatoes|raw fish|sushi|bananas?|chocolate|sweets|cilantro|coriander|olives|beans|lentils|potatoes|rice|pasta|tuna|salmon|duck|bacon|ham|offal|liver|eggplant|aubergine|peppers|bell peppers|celery|avocados?|coconut|lactose|butter|cream|yogurt|anything with .+|anything fried|anything spicy|anything containing .+|raw onions|blue cheese|citrus|strawberries|kiwi|nightshades|refined sugar|white bread|mayonnaise|mayo|desserts?|sodas?|animals"
 FOOD = rf"(?:{'|'.join(_FOODS.split('|'))})"
 
 
@@ -323,9 +336,11 @@ def languages(groups: Groups, context: Context) -> list[Row]:
 @parser
 def nationality(groups: Groups, context: Context) -> list[Row]:
     """"I'm half Greek", "I'm Italian"."""
-    found = re.match(rf"(?i)^(?:(?:an?|half|part|originally|born|proudly|ethnically|of|originally)\s+)*({alternatives('nationalities')})(?:[\s-]({alternatives('nationalities')}))?(?:\s+(?:citizen|national|guy|girl|woman|man|by\s+birth|origin|descent|expat|living|but|and\s+(?:live|I|my)|here|heritage|student|immigrant)\b.*)?$", groups["obj"].strip())
+    found = re.match(rf"(?i)^(?:(?:an?|half|part|originally|born|proudly|ethnically|of|originally)\s+)*({alternatives('nationalities')})(?:[\s-]({alternatives('nationalities')}))?(?:(?:,|\s+and)+\s+(?:half|part)\s+{alternatives('nationalities')})*(?:\s+(?:citizen|national|guy|girl|woman|man|by\s+birth|origin|descent|expat|living|but|and\s+(?:live|I|my)|here|heritage|student|immigrant)\b.*)?$", groups["obj"].strip())
     if not found:
         return []
+    if re.match(r"(?i)(?:half|part)\b", groups["obj"]):
+        return [{"item": groups["obj"].strip()}]
     names = [" ".join(w.capitalize() for w in g.split()) for g in found.groups() if g]
     return [{"item": "-".join(names)}]
 
@@ -413,12 +428,13 @@ def vehicle(groups: Groups, context: Context) -> list[Row]:
     phrase = bare(trim(re.split(r",|\(", groups["obj"])[0]))
     phrase = re.sub(r"(?i)\s+(?:to\s+work|to|named|called|from|around|and).*$", "", phrase)
     low = phrase.lower()
-    make = re.search(rf"(?i)\b{alternatives('car_makes')}\b", low)
+    moto = re.search(rf"(?i)\b{alternatives('moto_makes')}\b", low)
+    make = moto or re.search(rf"(?i)\b{alternatives('car_makes')}\b", low)
     kind = re.search(rf"(?i)\b{alternatives('vehicles')}s?\b", low)
     if not phrase or len(phrase.split()) > 6 or not (make or kind):
         return []
-    key = snake(singular(kind.group().lower())) if kind else "car"
-    return [{"fact_key": key, "item": phrase if make or phrase.lower() != kind.group().lower() else "true"}]
+    key = snake(singular(kind.group().lower())) if kind else "motorcycle" if moto else "car"
+    return [{"fact_key": key, "item": phrase}]
 
 
 @parser
@@ -429,9 +445,9 @@ def belonging(groups: Groups, context: Context) -> list[Row]:
         if re.match(r"(?i)(?:one|no)\b", part) or re.search(r"(?i)\b(?:question|problem|issue)\b", part):
             break
         phrase = bare(part)
-        kind = re.search(rf"(?i)\b{alternatives('belongings')}$", phrase)
+        kind = re.search(rf"(?i)\b({alternatives('belongings')})(?:\s(?:\d\w*|pro|max|mini|air|plus|se|ultra|oled))*$", phrase)
         if kind and len(phrase.split()) <= 5:
-            rows.append({"fact_key": snake(kind.group().lower()), "item": phrase})
+            rows.append({"fact_key": snake(kind.group(1).lower()), "item": phrase})
         elif re.search(rf"(?i)\b(?:{alternatives('vehicles')}|{alternatives('car_makes')})$", phrase):
             rows += vehicle({"obj": phrase}, context)
     return rows

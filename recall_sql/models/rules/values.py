@@ -98,7 +98,7 @@ _NOT_NAME = frozenset(
     "my,is,it,god,christmas,monday,tuesday,wednesday,thursday,friday,saturday,sunday,english,mac,pro,interested,ready,trying,looking,going,done,busy,sick,"
     "hungry,bored,excited,late,lost,confused,married,single,vegan,vegetarian,pescatarian,allergic,diabetic,available,thinking,free,old,born,based,planning,"
     "team,windows,linux,ios,android,none,nothing,all,too,still,always,never,currently,now,curious,stuck,afraid,right,wrong,well,great,pretty,because,"
-    "muslim,catholic,christian,jewish,hindu,buddhist,atheist,agnostic,me,time,typo,on,out,off,gonna,about,whatever,anything,up,down,self-employed,unemployed,retired,pregnant,lactose,celiac,coeliac".split(",")
+    "same,looky,new,right,over,down,nobody,everyone,right,back,look,welcome,stop,good,nice,first,last,done,more,there,where,why,winter,summer,everything,muslim,catholic,christian,jewish,hindu,buddhist,atheist,agnostic,me,time,typo,on,out,off,gonna,about,whatever,anything,up,down,self-employed,unemployed,retired,pregnant,lactose,celiac,coeliac".split(",")
 )
 
 
@@ -170,7 +170,7 @@ def _plural(animal: str) -> str:
 
 
 _PET_ITEM = re.compile(
-    rf"(?i)^(?P<n>an?|one|two|three|four|five|six|seven|\d|a\s+couple\s+of|my|our|both)?\s*(?:(?:[\w-]+\s+){{0,3}}?)(?P<animal>{alternatives('animals')})(?:s|es)?(?=$|[\s,])"
+    rf"(?i)^(?P<n>an?|one|two|three|four|five|six|seven|\d|a\s+couple\s+of|my|our|both)?\s*(?:(?:[\w-]+\s+){{0,3}}?)(?P<animal>{alternatives('animals')})(?:s|es)?(?=$|[\s,])(?!\s(?:{alternatives('animals')})s?\b)"
     r"(?:,?\s+(?P<called>called|named|by\s+the\s+name\s+of|who\s+is\s+called|whose\s+name\s+is)\s+(?P<names>.+)|,?\s+(?P<names>[A-Z].*))?"
 )
 
@@ -227,7 +227,7 @@ _RELATIVE_ITEM = re.compile(
     rf"(?i)^(?P<n>an?|one|two|three|four|five|six|seven|eight|\d{{1,2}}|a\s+couple\s+of|twin)\s+(?:(?:[\w-]+\s+){{0,2}}?)(?P<rel>{alternatives('relations')}|children|siblings|grandchildren|grandkids|kiddos|boys|girls|boy|girl)s?(?![\w-])"
     r"(?:,?\s*(?:\w+\s+)?(?P<called>called|named)\s+(?P<names>.+)|,?\s*\(?(?P<names>[A-Z]\w+(?:(?:,|\s+and|\s+&|,\s+and)\s+[A-Z]\w+)*))?"
 )
-_COUNTED = {"kid": "children_count", "child": "children_count", "children": "children_count", "kiddo": "children_count", "kiddos": "children_count", "siblings": "siblings_count",
+_COUNTED = {"toddler": "children_count", "kid": "children_count", "child": "children_count", "children": "children_count", "kiddo": "children_count", "kiddos": "children_count", "siblings": "siblings_count",
             "grandchildren": "grandchildren_count", "grandkids": "grandchildren_count", "boys": "sons_count", "girls": "daughters_count",
             "boy": "sons_count", "girl": "daughters_count", "son": "sons_count", "daughter": "daughters_count", "brother": "brothers_count", "sister": "sisters_count"}
 
@@ -292,10 +292,14 @@ def _placed(phrase: str, keys: dict[str, str]) -> list[Row]:
     return rows
 
 
+_PART_OF = re.compile(r"(?i)^(?:(?:the|a)\s)?(?:(?:north|south|east|west)(?:ern)?\s)?(?:outskirts|suburbs?|heart|cent(?:er|re)|middle|south|north|east|west|edge|area|part|side)\s(?:of|outside)\s(?=(?-i:[A-Z]))")
+
+
 @parser
 def home(groups: Groups, context: Context) -> list[Row]:
     """Where somebody lives."""
-    rows = _placed(groups["obj"], {"city": "home_city", "unknown": "home_city", "country": "home_country", "state": "home_state", "region": "home_region"})
+    phrase = _PART_OF.sub("", groups["obj"])
+    rows = _placed(phrase, {"city": "home_city", "unknown": "home_city", "country": "home_country", "state": "home_state", "region": "home_region"})
     if rows:
         return rows
     area = re.match(r"(?i)^(?:a|an|the)\s+(?:\w+\s+){0,2}?(?:town|village|city|suburbs?|countryside|farm|island|mountains|outskirts|coast|middle\s+of\s+nowhere|woods|apartment|flat|studio|house)\b[^,]*", trim(groups["obj"]))
@@ -326,7 +330,7 @@ def known_cities(groups: Groups, context: Context) -> list[Row]:
     """A bare answer "Tokyo and Kyoto": two or more places, all of them in the gazetteer."""
     parts = place_parts(groups["obj"])
     wanted = [p for p in split_list(groups["obj"])]
-    if len(parts) < 2 or len(parts) != len(wanted) or any(kind == "unknown" for kind, _ in parts) or {k for k, _ in parts} & {"state"}:
+    if any(not places.kind(w) for w in wanted) or len(parts) < 2 or len(parts) != len(wanted) or any(kind == "unknown" for kind, _ in parts) or {k for k, _ in parts} & {"state"}:
         return []
     if len({k for k, _ in parts}) > 1:  # "Lisbon, Portugal" answers another question
         return []
