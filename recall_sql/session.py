@@ -1,115 +1,35 @@
 """Opens a database: functions, macro library, schema, versions.
 
-An `Instance` is what recall_sql knows of one running DuckDB database. Every connection and cursor of that database
-shares it, because DuckDB keeps functions per instance and not per connection.
+What recall_sql keeps of an open database is an `Instance` (instance.py); which functions there are is functions/; the
+tables and macros are SQL files in sql/.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
-import uuid
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from recall_sql import resources
-from recall_sql.calls import CallLayer
 from recall_sql.errors import ConfigError, InputError
-from recall_sql.models import registry
-from recall_sql.settings import Settings
+from recall_sql.instance import LIBRARY, Home, Instance, closing_cursor, quoted
 
-LIBRARY = "recall_sql"  # the attached in-memory catalog that holds the macros
+if TYPE_CHECKING:
+    from recall_sql.settings import Settings
+
+__all__ = ["LIBRARY", "Instance", "closing_cursor", "connect", "instance_of", "last_error", "quoted", "register"]
+
 SCHEMA_VERSION = 1
 
 # DuckDB calls a function through a bare pointer and forgets to keep it alive when the connection that registered it is
-# closed, which crashes the process. So instances, and with them their functions, are never dropped: a few kilobytes each.
+# closed, which crashes the process. So instances and their functions are never dropped: a few kilobytes each.
 _instances: dict[str, Instance] = {}
 _opening = threading.RLock()
-
-
-class Instance:
-    """One DuckDB database with recall_sql in it: its settings, its model calls, and where its tables are."""
-
-    def __init__(self, database: str, path: str | None, read_only: bool, settings: Settings) -> None:
-        self.id = uuid.uuid4().hex
-        self.database = database
-        self.path = path
-        self.read_only = read_only
-        self.settings = settings
-        self.dimension = 0
-        self.calls = CallLayer(self)
-        self.functions: list[Any] = []
-        self.last_error: BaseException | None = None
-        self._config: dict[str, Any] = {}
-        self._lock = threading.RLock()
-        self._connections: list[weakref.ref[duckdb.DuckDBPyConnection]] = []
-        self._own: duckdb.DuckDBPyConnection | None = None
-
-    @property
-    def store(self) -> str:
-        """Qualified schema of recall_memo and recall_calls: the database, or the library where that is read-only."""
-        return f"{LIBRARY}.main" if self.read_only else f"{quoted(self.database)}.main"
-
-    def adopt(self, connection: duckdb.DuckDBPyConnection, config: dict[str, Any] | None = None) -> None:
-        """Remember a connection of this instance, from which a cursor of our own can be made."""
-        with self._lock:
-            self._config = config or self._config
-            self._connections = [ref for ref in self._connections if ref() is not None]
-            if any(ref() is connection for ref in self._connections):
-                return
-            self._connections.append(weakref.ref(connection))
-            weakref.finalize(connection, self._connection_gone).atexit = False
-
-    @contextmanager
-    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection of our own to the same database. What it writes commits at once, whatever the caller's does."""
-        with self._lock:
-            if self._own is None or _closed(self._own):
-                self._own = self._fresh_cursor()
-            if self._own is not None:
-                yield self._own
-                return
-            with self._reopened() as connection:
-                yield connection
-
-    def _fresh_cursor(self) -> duckdb.DuckDBPyConnection | None:
-        # never a statement on somebody else's connection: it may be the one that is calling us
-        for ref in self._connections:
-            connection = ref()
-            if connection is not None:
-                with suppress(duckdb.ConnectionException):  # it is closed
-                    return connection.cursor()
-        return None
-
-    @contextmanager
-    def _reopened(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Every connection we knew is closed, yet somebody still uses the functions: a second connection to the file."""
-        if self.path is None:
-            raise ConfigError("the connection that registered recall_sql is closed; call recall_sql.register(con) again")
-        connection = duckdb.connect(self.path, read_only=self.read_only, config=self._config)
-        try:
-            yield connection
-        finally:
-            connection.close()
-
-    def _connection_gone(self) -> None:
-        """A connection was collected without being closed: if only our own cursor is left, let the database go."""
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            own = self._own
-            if own is not None and not _closed(own):
-                alone = own.execute("select * from duckdb_connection_count()").fetchone()
-                if alone == (1,):
-                    own.close()
-                    self._own = None
-        finally:
-            self._lock.release()
 
 
 def connect(
@@ -122,15 +42,19 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """Opens a DuckDB database with the functions, the macro library and the tables in place.
 
-    database: path of the file, or ':memory:'. config: DuckDB's own options. settings: as for `recall_set`.
-    check_embedding: False opens a database whose vectors another model made (the recipe maintenance/reembed needs that).
+    database: path of the file (~ is the home directory), or ':memory:', or ':memory:NAME' to share one by its name.
+    config: DuckDB's own options. settings: as for `recall_set`. check_embedding: False opens a database whose vectors
+    another model made (the recipe maintenance/reembed needs that).
     Returns a normal DuckDB connection. Raises ConfigError naming what is wrong with the file and what to do.
     """
-    path = os.fspath(database)
+    from recall_sql.settings import Settings
+
+    address = _address(database)
     checked = Settings(settings)  # before the file is touched
-    connection = _open_file(path, read_only, config or {})
+    connection = _open_file(address, read_only, config or {})
     try:
-        instance = _install(connection, checked, settings or {}, check_embedding)
+        shared = address if address not in ("", ":memory:") else None
+        instance = _install(connection, checked, settings or {}, check_embedding, shared)
         instance.adopt(connection, config)
     except BaseException:
         connection.close()
@@ -144,8 +68,14 @@ def register(
     settings: dict[str, Any] | None = None,
     check_embedding: bool = True,
 ) -> duckdb.DuckDBPyConnection:
-    """Does the same to a connection somebody else opened, and returns it. Twice is harmless."""
-    instance = _install(connection, Settings(settings), settings or {}, check_embedding)
+    """Does the same to a connection somebody else opened, and returns it. Twice is harmless.
+
+    The tables go to the connection's current database. They are committed beside a transaction that is open on
+    `connection`, which sees them once it has ended. A result that hasn't been read yet is lost, as with any statement.
+    """
+    from recall_sql.settings import Settings
+
+    instance = _install(connection, Settings(settings), settings or {}, check_embedding, None)
     instance.adopt(connection)
     return connection
 
@@ -154,7 +84,9 @@ def instance_of(connection: duckdb.DuckDBPyConnection) -> Instance:
     """The instance behind a connection or cursor; InputError if recall_sql isn't registered in it."""
     found = _find(connection)
     if found is None:
-        raise InputError("recall_sql isn't registered in this connection: open it with recall_sql.connect() or register()")
+        raise InputError(
+            "recall_sql isn't registered in this connection: open it with recall_sql.connect() or register()"
+        )
     return found
 
 
@@ -163,61 +95,83 @@ def last_error(connection: duckdb.DuckDBPyConnection) -> BaseException | None:
     return instance_of(connection).last_error
 
 
-def quoted(name: str) -> str:
-    """A SQL identifier in double quotes."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 # --- opening a file ---------------------------------------------------------------------------------------------------
 
 
+def _address(database: str | os.PathLike[str]) -> str:
+    path = os.fspath(database)
+    if not isinstance(path, str):
+        raise InputError(f"a database is named by text or a Path, not {path!r}")
+    return os.path.expanduser(path)
+
+
 def _open_file(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    on_disk = path != "" and not path.startswith(":memory:")
-    if on_disk:
-        file = Path(path)
-        if file.is_dir():
-            raise ConfigError(f"{path} is a directory; name a database file in it, for example {file / 'memory.duckdb'}")
-        if read_only and not file.exists():
-            raise ConfigError(f"{path} doesn't exist, and a read-only connection can't create it")
-        if not file.parent.is_dir():
-            raise ConfigError(f"{path} can't be created: there is no directory {file.parent}")
-        if file.stem.lower() == LIBRARY:
-            raise ConfigError(f"{path}: a database can't be called {LIBRARY}, which is the function library's name; rename the file")
+    if path != "" and not path.startswith(":memory:") and "://" not in path:
+        _check_file(path, read_only)
     try:
         return duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
         raise ConfigError(f"can't open {path}: {_why(str(error))}") from error
 
 
+def _check_file(path: str, read_only: bool) -> None:
+    file = Path(path)
+    if file.is_dir():
+        raise ConfigError(f"{path} is a directory; name a database file in it, for example {file / 'memory.duckdb'}")
+    if read_only and not file.exists():
+        raise ConfigError(f"{path} doesn't exist, and a read-only connection can't create it")
+    if not file.parent.is_dir():
+        raise ConfigError(f"{path} can't be created: there is no directory {file.parent}")
+    if file.stem.lower() == LIBRARY:
+        raise ConfigError(
+            f"{path}: a database can't be called {LIBRARY}, which is the function library's name; rename the file"
+        )
+
+
 def _why(message: str) -> str:
     """DuckDB's message with the remedy in front, for the cases a person meets."""
     text = " ".join(message.split())
-    if "Could not set lock" in text or "Conflicting lock" in text or "being used by another process" in text:
-        return f"another process has it open; close that one, or open the file with read_only=True while it isn't writing ({text})"
-    if "newer" in text and "version" in text or "storage version" in text or "version number" in text:
-        return f"a different (newer) DuckDB wrote it; upgrade the duckdb package ({text})"
+    if re.search("set lock|Conflicting lock|used by another process", text):
+        return f"{_who_holds_it(text)} ({text})"
+    if re.search("with version number|newer version of DuckDB", text):
+        return (
+            f"another version of DuckDB wrote it, and this one ({duckdb.__version__}) can't read it; "
+            f"install that version of the duckdb package ({text})"
+        )
     if "not a valid DuckDB database" in text:
         return f"it isn't a DuckDB database file ({text})"
+    if "different configuration" in text:
+        return (
+            "this process has it open already; give the same read_only and config as that connection, or close it "
+            f"({text})"
+        )
     return text
+
+
+def _who_holds_it(text: str) -> str:
+    holder = re.search(r"(?:held|open) in (.+? \(PID \d+\))", text)
+    who = f"another process has it open: {holder.group(1)}" if holder else "another process has it open"
+    if "read-only mode" in text:
+        return f"{who}, read-only; open it with read_only=True too, or close that process"
+    return f"{who}; close it first: while one process may write to a file, no other can open it, not even read-only"
 
 
 # --- putting recall_sql in --------------------------------------------------------------------------------------------
 
 
 def _install(
-    connection: duckdb.DuckDBPyConnection, checked: Settings, overrides: dict[str, Any], check_embedding: bool
+    connection: duckdb.DuckDBPyConnection,
+    checked: Settings,
+    overrides: dict[str, Any],
+    check_embedding: bool,
+    address: str | None,
 ) -> Instance:
     with _opening:
+        for other in _instances.values():
+            other.let_go()
         instance = _find(connection)
         if instance is None:
-            instance = _new_instance(connection, checked)
-            with closing_cursor(connection) as cursor:
-                stored = _stored_embedding(cursor, instance)
-                wanted = _wanted_embedding(instance.settings, stored)
-                if check_embedding:
-                    _check_embedding(instance, stored, wanted)
-                instance.dimension = wanted[1]
-                _prepare(cursor, connection, instance, wanted)
+            instance = _new_instance(connection, checked, check_embedding, address)
             _instances[instance.id] = instance
         else:
             for name, value in overrides.items():
@@ -227,106 +181,147 @@ def _install(
 
 
 def _find(connection: duckdb.DuckDBPyConnection) -> Instance | None:
+    with closing_cursor(connection) as cursor, suppress(duckdb.CatalogException):  # there is no such function
+        return _instances.get(cursor.execute("select recall_instance(0)").fetchall()[0][0])
+    return None
+
+
+def _new_instance(
+    connection: duckdb.DuckDBPyConnection, settings: Settings, check_embedding: bool, address: str | None
+) -> Instance:
+    from recall_sql.functions import install, remove
+
+    home = _home(connection, address)
+    instance = Instance(home, settings)
     with closing_cursor(connection) as cursor:
-        known = cursor.execute("select 1 from duckdb_functions() where function_name = 'recall_instance' limit 1").fetchone()
-        if known is None:
-            return None
-        row = cursor.execute("select recall_instance(0)").fetchone()
-    return _instances.get(row[0]) if row else None
+        cursor.execute(f"use {quoted(home.database)}").fetchall()
+        stored = _stored_embedding(cursor)
+        wanted = _wanted_embedding(settings, stored)
+        if check_embedding:
+            _check_embedding(instance, stored, wanted)
+        _check_library(cursor)
+        instance.dimension = wanted[1]
+        settings.fix("embedder", "embedding_dimension")
+        instance.adopt(connection)
+        if not instance.read_only:
+            _create_tables(cursor, wanted)
+        install(cursor, instance)
+        try:
+            _load_library(cursor, instance)
+        except BaseException:
+            remove(cursor)
+            cursor.execute(f"detach database if exists {LIBRARY}").fetchall()
+            raise
+    return instance
 
 
-def _new_instance(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Instance:
-    database, path, read_only = connection.execute(
-        "select database_name, path, readonly from duckdb_databases() where database_name = current_database()"
-    ).fetchall()[0]
-    return Instance(database, path, bool(read_only), settings)
+def _home(connection: duckdb.DuckDBPyConnection, address: str | None) -> Home:
+    databases = connection.execute(
+        "select database_name, path, readonly, database_name = current_database() as current"
+        " from duckdb_databases() where not internal order by database_oid"
+    ).fetchall()
+    name, path, read_only, _ = next((row for row in databases if row[3]), (None, None, False, False))
+    if name is None:
+        raise ConfigError("the connection's current database is one of DuckDB's own; USE a database first")
+    if name.lower() == LIBRARY:
+        raise ConfigError(f"a database can't be called {LIBRARY}, which is the function library's name; rename it")
+    # the first database is the one the connection was opened with: only its path leads to this running DuckDB again
+    return Home(name, path, bool(read_only), address or databases[0][1])
 
 
-def _prepare(
-    cursor: duckdb.DuckDBPyConnection,
-    connection: duckdb.DuckDBPyConnection,
-    instance: Instance,
-    wanted: tuple[str, int],
-) -> None:
-    from recall_sql.functions import install
-
-    instance.adopt(connection)
-    cursor.execute(f"use {quoted(instance.database)}")
-    if not instance.read_only:
-        _create_tables(cursor, wanted)
-    install(cursor, instance)
-    _load_library(cursor, instance)
+def _check_library(cursor: duckdb.DuckDBPyConnection) -> None:
+    if cursor.execute("from duckdb_databases() where lower(database_name) = ?", [LIBRARY]).fetchall():
+        raise ConfigError(
+            f"a database called {LIBRARY} is attached, which is the function library's name; attach it under another"
+        )
 
 
 def _create_tables(cursor: duckdb.DuckDBPyConnection, embedding: tuple[str, int]) -> None:
     version = _meta(cursor, "schema_version")
     if version is not None and int(version) > SCHEMA_VERSION:
-        raise ConfigError(f"a newer recall_sql made these tables (schema version {version}, this one knows {SCHEMA_VERSION}); upgrade it")
+        raise ConfigError(
+            f"a newer recall_sql made these tables (schema version {version}, this one knows {SCHEMA_VERSION}); "
+            "upgrade recall-sql"
+        )
     if version is not None:
         return
-    cursor.execute("begin transaction")
+    cursor.execute("begin transaction").fetchall()
     try:
         for script in sorted((resources.sql_dir() / "schema").glob("*.sql")):
-            cursor.execute(script.read_text("utf-8").replace("{{ dimension }}", str(embedding[1])))
-        cursor.executemany(
-            "insert or replace into recall_meta (name, value) values (?, ?)",
-            [
-                ("schema_version", str(SCHEMA_VERSION)),
-                ("embedding_model", embedding[0]),
-                ("embedding_dimension", str(embedding[1])),
-            ],
-        )
-        cursor.execute("commit")
+            cursor.execute(script.read_text("utf-8").replace("{{ dimension }}", str(embedding[1]))).fetchall()
+        cursor.execute(
+            "insert or replace into recall_meta (name, value)"
+            " values ('schema_version', ?), ('embedding_model', ?), ('embedding_dimension', ?)",
+            [str(SCHEMA_VERSION), embedding[0], str(embedding[1])],
+        ).fetchall()
+        cursor.execute("commit").fetchall()
     except BaseException:
-        cursor.execute("rollback")
+        cursor.execute("rollback").fetchall()
         raise
 
 
 def _load_library(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> None:
     """Macros and vocabulary, in a catalog of their own so that the user's file isn't littered."""
-    cursor.execute(f"attach if not exists ':memory:' as {LIBRARY}")
+    cursor.execute(f"attach ':memory:' as {LIBRARY}").fetchall()
     vocabulary = resources.sql_dir() / "vocabulary"
     for name in ("fact_keys", "source_trust"):
         cursor.execute(
-            f"create or replace table {LIBRARY}.main.{name} as from read_csv(?, header := true, all_varchar := {name == 'fact_keys'})",
+            f"create or replace table {LIBRARY}.main.{name} as"
+            f" from read_csv(?, header := true, all_varchar := {name == 'fact_keys'})",
             [str(vocabulary / f"{name}.csv")],
-        )
+        ).fetchall()
     if instance.read_only:
-        cursor.execute(f"use {LIBRARY}")
-        cursor.execute((resources.sql_dir() / "schema" / "02_calls.sql").read_text("utf-8"))
-        cursor.execute(f"use {quoted(instance.database)}")
+        cursor.execute(f"use {LIBRARY}").fetchall()
+        cursor.execute((resources.sql_dir() / "schema" / "02_calls.sql").read_text("utf-8")).fetchall()
+        cursor.execute(f"use {quoted(instance.database)}").fetchall()
     for script in sorted((resources.sql_dir() / "library").glob("*.sql")):
-        cursor.execute(script.read_text("utf-8"))
+        cursor.execute(script.read_text("utf-8")).fetchall()
 
 
 def _set_search_path(connection: duckdb.DuckDBPyConnection, instance: Instance) -> None:
-    path = f"{quoted(instance.database)}.main,{LIBRARY}.main"
+    """Our tables and the library, behind the schema that the connection uses now."""
+    here = connection.execute("select current_database(), current_schema()").fetchall()[0]
+    schemas = dict.fromkeys([here, (instance.database, "main"), (LIBRARY, "main")])
+    path = ",".join(f"{quoted(database)}.{quoted(schema)}" for database, schema in schemas)
     connection.execute("set search_path = '" + path.replace("'", "''") + "'").fetchall()
 
 
 # --- which model made the vectors -------------------------------------------------------------------------------------
 
 
-def _stored_embedding(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> tuple[str, int] | None:
-    cursor.execute(f"use {quoted(instance.database)}")
+def _stored_embedding(cursor: duckdb.DuckDBPyConnection) -> tuple[str, int] | None:
     model, dimension = _meta(cursor, "embedding_model"), _meta(cursor, "embedding_dimension")
     return (model, int(dimension)) if model and dimension else None
 
 
 def _meta(cursor: duckdb.DuckDBPyConnection, name: str) -> str | None:
     with suppress(duckdb.CatalogException):  # a database that recall_sql has never written to
-        row = cursor.execute("select value from recall_meta where name = ?", [name]).fetchone()
-        return row[0] if row else None
+        rows = cursor.execute("select value from recall_meta where name = ?", [name]).fetchall()
+        return rows[0][0] if rows else None
     return None
 
 
 def _wanted_embedding(settings: Settings, stored: tuple[str, int] | None) -> tuple[str, int]:
-    model = settings.embedder
-    dimension = settings.embedding_dimension or registry.dimension_of(model)
+    """The embedder that is set and the length of its vectors; that of the stored ones where its name doesn't tell."""
+    from recall_sql.models import registry
+
+    model, asked = settings.embedder.strip(), settings.embedding_dimension
+    ref = registry.parse(model)
+    if ref.provider in registry.ALONE:
+        model = ref.provider  # however it was written
+    known = registry.dimension_of(model)
+    if known and asked and asked != known and ref.provider != "openai":  # whose models shorten their vectors
+        raise ConfigError(
+            f"{model} makes {known}-dimension vectors, but RECALL_EMBEDDING_DIMENSION is {asked}; unset it"
+        )
+    dimension = asked or known
     if dimension is None and stored is not None and stored[0] == model:
         dimension = stored[1]
     if dimension is None:
-        raise ConfigError(f"the length of {model}'s vectors isn't known: set RECALL_EMBEDDING_DIMENSION (or settings={{'embedding_dimension': …}})")
+        raise ConfigError(
+            f"the length of {model}'s vectors isn't known: set RECALL_EMBEDDING_DIMENSION "
+            "(or settings={'embedding_dimension': …})"
+        )
     return model, dimension
 
 
@@ -334,28 +329,7 @@ def _check_embedding(instance: Instance, stored: tuple[str, int] | None, wanted:
     if stored is None or stored == wanted:
         return
     raise ConfigError(
-        f"this database holds {stored[1]}-dimension vectors of {stored[0]}, but {wanted[0]} with {wanted[1]} dimensions is set. "
-        f"Set RECALL_EMBEDDER={stored[0]} to go on with it, or make its vectors anew: recall-sql run maintenance/reembed --db {instance.path or '…'}"
+        f"this database holds {stored[1]}-dimension vectors of {stored[0]}, but {wanted[0]} with {wanted[1]} "
+        f"dimensions is set. Set RECALL_EMBEDDER={stored[0]} to go on with it, or make its vectors anew: "
+        f"recall-sql run maintenance/reembed --db {instance.path or '…'}"
     )
-
-
-# --- small helpers ----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def closing_cursor(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A cursor that is closed at the end; the connection's own open result stays untouched."""
-    cursor = connection.cursor()
-    try:
-        yield cursor
-    finally:
-        cursor.close()
-
-
-def _closed(connection: duckdb.DuckDBPyConnection) -> bool:
-    try:
-        connection.execute("select 1").fetchall()  # on DuckDB 2.0 an unread result keeps the connection busy
-    except duckdb.ConnectionException:
-        return True
-    return False
-

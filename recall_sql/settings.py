@@ -21,17 +21,23 @@ class Values(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="RECALL_", extra="ignore", validate_default=True)
 
-    llm: str = Field("smollm2", description="Model of GENERATE: smollm2, openai:…, ollama:…, http://host/v1#model, gguf:/path")
+    llm: str = Field(
+        "smollm2", description="Model of GENERATE: smollm2, openai:…, ollama:…, http://host/v1#model, gguf:/path"
+    )
     extractor: str = Field("rules", description="Who finds facts in EXTRACT_FACTS: rules, or a model as for llm")
     embedder: str = Field("minilm", description="Model of EMBED: minilm, sentence-transformers:…, openai:…")
-    embedding_dimension: int | None = Field(None, ge=1, le=65536, description="Length of a vector, where the model's name doesn't tell")
+    embedding_dimension: int | None = Field(
+        None, ge=1, le=65536, description="Length of a vector, where the model's name doesn't tell"
+    )
     api_key: SecretStr | None = Field(None, description="Key for http(s)://…#model endpoints")
     timeout: float = Field(60.0, gt=0, description="Seconds to wait for one answer")
-    concurrency: int = Field(16, ge=1, le=1024, description="Requests in flight at once from one statement")
+    concurrency: int = Field(16, ge=1, le=1024, description="Requests in flight to a model at once")
     temperature: float = Field(0.0, ge=0, le=2, description="Temperature of GENERATE where the call names none")
     max_tokens: int = Field(512, ge=1, description="Longest answer of GENERATE in tokens, where the call names none")
     memo: bool = Field(True, description="Remember answers and never pay for one twice")
-    on_error: Literal["fail", "null"] = Field("fail", description="What one failed row does: fail the statement, or become NULL")
+    on_error: Literal["fail", "null"] = Field(
+        "fail", description="What one failed row does: fail the statement, or become NULL"
+    )
 
 
 class Settings:
@@ -40,6 +46,7 @@ class Settings:
     def __init__(self, overrides: dict[str, Any] | None = None) -> None:
         self._lock = threading.Lock()
         self._overrides: dict[str, Any] = {}
+        self._fixed: frozenset[str] = frozenset()
         self._values = self._build({})
         for name, value in (overrides or {}).items():
             self.set(name, value)
@@ -52,7 +59,8 @@ class Settings:
     def set(self, name: str, value: Any) -> None:
         """Set one setting; None takes the setting back to the environment or its default.
 
-        Raises ConfigError for an unknown name (with a suggestion) or a value that doesn't fit.
+        Raises ConfigError for an unknown name (with a suggestion), a value that doesn't fit, or another value for a
+        setting that is fixed.
         """
         if name not in Values.model_fields:
             close = difflib.get_close_matches(name, Values.model_fields, 1)
@@ -63,8 +71,17 @@ class Settings:
             overrides.pop(name, None)
             if value is not None:
                 overrides[name] = value
-            self._values = self._build(overrides)
-            self._overrides = overrides
+            values = self._build(overrides)
+            if name in self._fixed and getattr(values, name) != getattr(self._values, name):
+                raise ConfigError(
+                    f"{name} is settled when a database is opened: set RECALL_{name.upper()} before, or open it with "
+                    f"settings={{'{name}': …}}"
+                )
+            self._values, self._overrides = values, overrides
+
+    def fix(self, *names: str) -> None:
+        """From now on these keep their values."""
+        self._fixed = frozenset(names)
 
     def rows(self) -> list[dict[str, str | None]]:
         """name, value (text, secrets as ***), origin (set, environment, default) and description of every setting."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from recall_sql.models.base import Answer
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
+    from recall_sql.instance import Instance
 
 
 @dataclass
@@ -44,7 +44,18 @@ class Attempt:
         self.error = str(error) or type(error).__name__
 
 
-COLUMNS = ("function", "model", "inputs", "attempt", "latency_ms", "status", "error", "tokens_in", "tokens_out", "tokens_cached")
+COLUMNS = (
+    "function",
+    "model",
+    "inputs",
+    "attempt",
+    "latency_ms",
+    "status",
+    "error",
+    "tokens_in",
+    "tokens_out",
+    "tokens_cached",
+)
 
 
 def write(instance: Instance, attempts: list[Attempt]) -> None:
@@ -63,5 +74,6 @@ def write(instance: Instance, attempts: list[Attempt]) -> None:
     names = ", ".join(COLUMNS)
     with instance.cursor() as cursor:
         cursor.register("new_calls", pa.table({"called_at": stamps, **columns}))
-        cursor.execute(f"insert into {instance.store}.recall_calls (called_at, {names}) select called_at, {names} from new_calls").fetchall()
-        cursor.unregister("new_calls")
+        cursor.execute(
+            f"insert into {instance.store}.recall_calls (called_at, {names}) select called_at, {names} from new_calls"
+        ).fetchall()

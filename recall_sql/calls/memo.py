@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
+    from recall_sql.instance import Instance
 
 
 def digest(*parts: str) -> str:
@@ -80,17 +80,14 @@ class Memo:
                 f"insert into {self._instance.store}.recall_memo (key, input_hash, function, model, answer, embedding)"
                 " select key, input_hash, function, model, answer, embedding from new_memo"
             ).fetchall()
-            cursor.unregister("new_memo")
 
     def _find(self, keys: Sequence[str], column: str) -> pa.Table:
         with self._instance.cursor() as cursor:
             cursor.register("wanted", pa.table({"key": pa.array(keys, pa.string())}))
-            found = cursor.sql(
+            return cursor.sql(
                 f"select key, any_value({column}) as {column} from {self._instance.store}.recall_memo"
                 f" semi join wanted using (key) where {column} is not null group by key"
             ).to_arrow_table()
-            cursor.unregister("wanted")
-        return found
 
 
 def _lists(vectors: np.ndarray | None, count: int) -> pa.Array:

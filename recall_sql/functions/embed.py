@@ -10,19 +10,17 @@ import pyarrow as pa
 
 from recall_sql.errors import ConfigError
 from recall_sql.functions import arguments
-from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.functions.arguments import Column
 from recall_sql.models import registry
 from recall_sql.models.base import Embedder
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
-
-USAGE = "EMBED(text[, model | {model, memo}])"
+    from recall_sql.instance import Instance
 
 
 def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """FLOAT[dimension] per row; NULL for NULL."""
-    column, opts = arguments.split("EMBED", USAGE, columns)
+    column, opts = arguments.split("EMBED", columns)
     texts = arguments.texts("EMBED", "text", column)
     options = arguments.options("EMBED", arguments.Options, opts, len(texts))
     return vectors(instance, texts, options)
@@ -38,7 +36,8 @@ def vectors(instance: Instance, texts: list[str | None], options: Sequence[argum
     for option, rows in groups.items():
         memo = instance.settings.memo if option.memo is None else option.memo
         model = embedder(instance, option.model)
-        result[rows] = instance.calls.embed([texts[row] or "" for row in rows], model, memo=memo)
+        address = registry.parse(option.model or instance.settings.embedder).base_url
+        result[rows] = instance.calls.embed([texts[row] or "" for row in rows], model, memo=memo, address=address)
     nulls = pa.array([text is None for text in texts], pa.bool_())
     return pa.FixedSizeListArray.from_arrays(pa.array(result.ravel()), instance.dimension, mask=nulls)
 
@@ -48,23 +47,16 @@ def embedder(instance: Instance, model: str | None = None) -> Embedder:
     settings = instance.settings
     name = model or settings.embedder
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    fits = registry.dimension_of(name)
+    asked = settings.embedding_dimension
     found = registry.embedder(
-        name, dimensions=settings.embedding_dimension if fits is None else None, api_key=key, timeout=settings.timeout
+        name,
+        dimensions=None if asked == registry.dimension_of(name) else asked,  # its own length needs no asking
+        api_key=key,
+        timeout=settings.timeout,
     )
     if found.dimension != instance.dimension:
         raise ConfigError(
-            f"EMBED: {name} makes {found.dimension}-dimension vectors, but this database was opened for {instance.dimension}; "
-            f"open it with RECALL_EMBEDDER={name}"
+            f"EMBED: {name} makes {found.dimension}-dimension vectors, but this database was opened for "
+            f"{instance.dimension}; open one for it with RECALL_EMBEDDER={name}"
         )
     return found
-
-
-FUNCTION = SqlFunction(
-    name="embed",
-    usage=USAGE,
-    returns="FLOAT[{dimension}]",
-    volatile=False,
-    description="The text as a unit-length vector. Equal texts are embedded once and remembered.",
-    run=run,
-)

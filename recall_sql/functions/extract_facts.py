@@ -8,23 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from recall_sql.calls import Question
-from recall_sql.errors import InputError, ModelError
+from recall_sql.errors import InputError
 from recall_sql.functions import arguments, fact_rows, generate, parse_facts
-from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.functions.arguments import Column
 from recall_sql.models.base import Request
 
 if TYPE_CHECKING:
+    from recall_sql.instance import Instance
     from recall_sql.models.rules import RulesExtractor
-    from recall_sql.session import Instance
 
-USAGE = "EXTRACT_FACTS(text[, model | {model, categories, known, context, now, on_error, memo}])"
 PROMPT_VERSION = "1"
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -63,7 +62,7 @@ class ExtractOptions(arguments.Options):
 
 def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """A list of facts per row; NULL for NULL."""
-    column, opts = arguments.split("EXTRACT_FACTS", USAGE, columns)
+    column, opts = arguments.split("EXTRACT_FACTS", columns)
     texts = arguments.texts("EXTRACT_FACTS", "text", column)
     options = arguments.options("EXTRACT_FACTS", ExtractOptions, opts, len(texts))
     facts: list[list[dict[str, Any]] | None] = [None] * len(texts)
@@ -114,14 +113,14 @@ def _question(text: str, option: ExtractOptions) -> Question:
     )
     system = _template("extract_system.jinja").render()
     request = Request(prompt=prompt, system=system, temperature=0.0, max_tokens=1024, json_schema=SCHEMA)
-    return Question(request, text, PROMPT_VERSION, check=partial(_check, text))
+    return Question(request, text, PROMPT_VERSION, check=_is_list_of_facts)
 
 
-def _check(text: str, answer: str) -> None:
+def _is_list_of_facts(answer: str) -> None:
     try:
         parse_facts.parse(answer)
-    except InputError as error:
-        raise ModelError("EXTRACT_FACTS", "the model", f"its answer isn't a list of facts: {error}") from error
+    except InputError:
+        raise InputError(f"isn't a list of facts: {answer[:120]!r}") from None
 
 
 @cache
@@ -132,13 +131,3 @@ def _template(name: str) -> Any:
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False, default=str)
     return environment.from_string(source)
-
-
-FUNCTION = SqlFunction(
-    name="extract_facts",
-    usage=USAGE,
-    returns=fact_rows.FACTS_TYPE,
-    volatile=True,
-    description="The facts that a user's words state about the user, as a list of structs.",
-    run=run,
-)

@@ -7,11 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-# DuckDB's type and the same in Arrow.
-FACTS_TYPE = (
-    "STRUCT(category VARCHAR, fact_key VARCHAR, fact_value VARCHAR, confidence DOUBLE, kind VARCHAR, op VARCHAR, "
-    "evidence VARCHAR, replaces VARCHAR)[]"
-)
+# catalog.FACTS in Arrow.
 ARROW_TYPE = pa.list_(
     pa.struct(
         [

@@ -10,15 +10,14 @@ import pyarrow as pa
 from pydantic import Field, field_validator
 
 from recall_sql.calls import Question
+from recall_sql.errors import InputError
 from recall_sql.functions import arguments
-from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.functions.arguments import Column
 from recall_sql.models import registry
 from recall_sql.models.base import Generator, Request
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
-
-USAGE = "GENERATE(prompt[, model | {model, system, temperature, max_tokens, json_schema, on_error, memo}])"
+    from recall_sql.instance import Instance
 
 
 class GenerateOptions(arguments.Options):
@@ -31,17 +30,17 @@ class GenerateOptions(arguments.Options):
     @field_validator("json_schema", mode="before")
     @classmethod
     def _as_json(cls, value: Any) -> Any:
-        """A struct in SQL arrives as a dict; text must be JSON."""
+        """A struct in SQL arrives as a dict; text must be a JSON object."""
         if isinstance(value, dict):
             return json.dumps(value)
-        if isinstance(value, str):
-            json.loads(value)
+        if isinstance(value, str) and not isinstance(json.loads(value), dict):
+            raise ValueError("a JSON schema is an object")
         return value
 
 
 def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """VARCHAR per row; NULL for NULL."""
-    column, opts = arguments.split("GENERATE", USAGE, columns)
+    column, opts = arguments.split("GENERATE", columns)
     prompts = arguments.texts("GENERATE", "prompt", column)
     options = arguments.options("GENERATE", GenerateOptions, opts, len(prompts))
     answers: list[str | None] = [None] * len(prompts)
@@ -63,7 +62,10 @@ def ask(
     settings = instance.settings
     memo = settings.memo if option.memo is None else option.memo
     on_error = option.on_error or settings.on_error
-    results = instance.calls.ask(function, generator(instance, model or settings.llm), questions, memo=memo)
+    name = model or settings.llm
+    results = instance.calls.ask(
+        function, generator(instance, name), questions, memo=memo, address=registry.parse(name).base_url
+    )
     answers: list[str | None] = []
     for result in results:
         if isinstance(result, BaseException):
@@ -91,14 +93,11 @@ def _question(instance: Instance, prompt: str, option: GenerateOptions) -> Quest
         max_tokens=option.max_tokens or settings.max_tokens,
         json_schema=json.loads(option.json_schema) if option.json_schema else None,
     )
-    return Question(request, prompt)
+    return Question(request, prompt, check=_is_json if option.json_schema else None)
 
 
-FUNCTION = SqlFunction(
-    name="generate",
-    usage=USAGE,
-    returns="VARCHAR",
-    volatile=True,
-    description="A model's answer to the prompt. Equal prompts of a statement are asked once, and answers are remembered.",
-    run=run,
-)
+def _is_json(answer: str) -> None:
+    try:
+        json.loads(answer)
+    except ValueError as error:
+        raise InputError(f"isn't the JSON that was asked for: {error}") from None

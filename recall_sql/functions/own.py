@@ -9,17 +9,17 @@ import pyarrow as pa
 
 from recall_sql.errors import InputError
 from recall_sql.functions import arguments, embed
-from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.functions.arguments import Column
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
+    from recall_sql.instance import Instance
 
 
-def _instance(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+def identify(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     return pa.array([instance.id] * (len(columns[0]) if columns else 1), pa.string())
 
 
-def _set(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+def set_setting(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     if len(columns) != 2:
         raise InputError("recall_set takes a name and a value: recall_set('llm', 'ollama:qwen3')")
     names = arguments.texts("recall_set", "name", columns[0])
@@ -31,13 +31,13 @@ def _set(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     return pa.array([shown[name] for name in names if name is not None], pa.string())
 
 
-def _settings(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+def list_settings(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     rows = instance.settings.rows()
     kind = pa.list_(pa.struct([(name, pa.string()) for name in ("name", "value", "origin", "description")]))
     return pa.array([rows] * (len(columns[0]) if columns else 1), kind)
 
 
-def _query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+def query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """What VECTOR_SEARCH was asked for: a text is embedded, a vector is taken as it is."""
     column = columns[0]
     if not (pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)):
@@ -46,41 +46,7 @@ def _query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     rows = column.to_pylist()
     wrong = next((len(row) for row in rows if row is not None and len(row) != instance.dimension), None)
     if wrong is not None:
-        raise InputError(f"VECTOR_SEARCH: the query vector has {wrong} components, this database's have {instance.dimension}")
+        raise InputError(
+            f"VECTOR_SEARCH: the query vector has {wrong} components, this database's have {instance.dimension}"
+        )
     return pa.array(rows, pa.list_(pa.float32(), instance.dimension))
-
-
-FUNCTIONS = [
-    SqlFunction(
-        name="recall_set",
-        usage="recall_set(name, value)",
-        returns="VARCHAR",
-        volatile=True,
-        description="Sets a setting for the instance and returns it; NULL takes it back to the environment or its default.",
-        run=_set,
-    ),
-    SqlFunction(
-        name="recall_settings_list",
-        usage="recall_settings_list(0)",
-        returns="STRUCT(name VARCHAR, value VARCHAR, origin VARCHAR, description VARCHAR)[]",
-        volatile=True,
-        description="What recall_settings() unnests.",
-        run=_settings,
-    ),
-    SqlFunction(
-        name="recall_query_vector",
-        usage="recall_query_vector(query)",
-        returns="FLOAT[{dimension}]",
-        volatile=False,
-        description="The query of a search as a vector: a text is embedded, a vector stays as it is.",
-        run=_query_vector,
-    ),
-    SqlFunction(
-        name="recall_instance",
-        usage="recall_instance(0)",
-        returns="VARCHAR",
-        volatile=True,
-        description="Identifies the running instance.",
-        run=_instance,
-    ),
-]

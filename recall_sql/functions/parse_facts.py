@@ -18,18 +18,19 @@ import pyarrow as pa
 
 from recall_sql.errors import InputError
 from recall_sql.functions import arguments, fact_rows
-from recall_sql.functions.registry import Column, SqlFunction
+from recall_sql.functions.arguments import Column
 
 if TYPE_CHECKING:
-    from recall_sql.session import Instance
+    from recall_sql.instance import Instance
 
-USAGE = "PARSE_FACTS(payload)"
 FIELDS = ("category", "fact_key", "fact_value", "confidence", "kind", "op", "evidence", "replaces")
 SYNONYMS = {"key": "fact_key", "value": "fact_value", "operation": "op"}
 WORDS = {"very high": 0.95, "high": 0.9, "medium": 0.6, "moderate": 0.6, "low": 0.3, "very low": 0.1, "certain": 0.99}
 UNREADABLE = math.nan  # a confidence that was given but means nothing; refused when landed
 
 THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+JSON_START = re.compile(r"""\{\s*["'}]|\[\s*[\[{\]]""")
+DECODER = json.JSONDecoder()
 FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 
 
@@ -45,19 +46,28 @@ def parse(payload: str) -> list[dict[str, Any]]:
     if found is None:
         found = _from_csv(text)
     if found is None:
-        raise InputError(f"PARSE_FACTS: neither JSON nor CSV with the columns category, fact_key, fact_value: {text[:120]!r}")
+        raise InputError(
+            f"PARSE_FACTS: neither JSON nor CSV with the columns category, fact_key, fact_value: {text[:120]!r}"
+        )
     return [_entry(item) for item in found]
 
 
 def _from_json(text: str) -> list[dict[str, Any]] | None:
-    start = min(position for position in (text.find("{"), text.find("[")) if position >= 0)
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text[start:])
-    except json.JSONDecodeError:
-        from json_repair import repair_json
+    """The facts in the first JSON value that holds any, whatever prose stands around it; a broken one is mended."""
+    position = 0
+    single: list[dict[str, Any]] = []
+    while start := JSON_START.search(text, position):
+        try:
+            value, position = DECODER.raw_decode(text, start.start())
+        except json.JSONDecodeError:
+            from json_repair import repair_json
 
-        value = repair_json(text[start:], return_objects=True)
-    return _facts_in(value)
+            value, position = repair_json(text[start.start() :], return_objects=True), len(text)
+        found = _facts_in(value)
+        if found is not None and not _is_one_fact(value):
+            return [*single, *found]
+        single += found or []
+    return single or None
 
 
 def _facts_in(value: Any) -> list[dict[str, Any]] | None:
@@ -65,7 +75,7 @@ def _facts_in(value: Any) -> list[dict[str, Any]] | None:
     if isinstance(value, dict):
         if "facts" in value:
             value = value["facts"]
-        elif {"category", "fact_key", "fact_value", "key", "value"} & set(value):
+        elif _is_one_fact(value):
             value = [value]
         else:
             return None
@@ -73,6 +83,11 @@ def _facts_in(value: Any) -> list[dict[str, Any]] | None:
         return None
     entries = [item for item in value if isinstance(item, dict)]
     return entries if entries or not value else None
+
+
+def _is_one_fact(value: Any) -> bool:
+    """Models also write one object a line, without a list around them."""
+    return isinstance(value, dict) and bool({"category", "fact_key", "fact_value", "key", "value"} & set(value))
 
 
 def _from_csv(text: str) -> list[dict[str, Any]] | None:
@@ -86,10 +101,16 @@ def _from_csv(text: str) -> list[dict[str, Any]] | None:
 
 
 def _entry(item: dict[str, Any]) -> dict[str, Any]:
-    named = {SYNONYMS.get(str(name).strip().lower(), str(name).strip().lower()): value for name, value in item.items() if name}
+    named = {
+        SYNONYMS.get(str(name).strip().lower(), str(name).strip().lower()): value
+        for name, value in item.items()
+        if name
+    }
     entry: dict[str, Any] = {name: _text(named.get(name)) for name in FIELDS}
     entry["confidence"] = _confidence(named.get("confidence"))
-    entry["op"] = {None: "assert", "replace": "assert", "confirm": "assert"}.get(entry["op"], (entry["op"] or "").lower())
+    entry["op"] = {None: "assert", "replace": "assert", "confirm": "assert"}.get(
+        entry["op"], (entry["op"] or "").lower()
+    )
     return entry
 
 
@@ -124,16 +145,6 @@ def _confidence(value: Any) -> float | None:
 
 def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """A list of facts per row; NULL for NULL."""
-    column, _ = arguments.split("PARSE_FACTS", USAGE, columns, most=1) + [None]
+    (column,) = arguments.split("PARSE_FACTS", columns, most=1)
     payloads = arguments.texts("PARSE_FACTS", "payload", column)
     return fact_rows.as_array([None if payload is None else parse(payload) for payload in payloads])
-
-
-FUNCTION = SqlFunction(
-    name="parse_facts",
-    usage=USAGE,
-    returns=fact_rows.FACTS_TYPE,
-    volatile=False,
-    description="A model's raw CSV or JSON answer as a list of facts.",
-    run=run,
-)
