@@ -44,6 +44,7 @@ class Pattern:
     confidence: float = 0.95
     needs: tuple[str, ...] = ()
     lexical_needs: frozenset[str] = frozenset()
+    negative: bool = False  # speaks of "not" or "never" itself; the others never match a negated clause
     skip: re.Pattern[str] | None = None
 
 
@@ -73,6 +74,7 @@ def _lexical_needs(raw: list[str]) -> frozenset[str]:
 def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
     when = str(entry["when"])
     skip = entry.get("skip")
+    plain = _expand(when, macros).replace("\\s", " ")
     return Pattern(
         id=entry["id"],
         category=entry.get("out", entry["category"]),
@@ -88,6 +90,7 @@ def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
         op=entry.get("op", "assert"),
         confidence=float(entry.get("confidence", 0.95)),
         needs=tuple(need.lower() for need in entry.get("needs", []) if not need.startswith("LEX ")),
+        negative="not" in plain or "never" in plain,
         lexical_needs=_lexical_needs(entry.get("needs", [])),
         skip=re.compile(_expand(str(skip), macros), re.I) if skip else None,
     )
@@ -129,6 +132,7 @@ def matches(clause: Clause, now: datetime | None) -> list[Fact]:
     return facts
 
 
+_NEGATED = re.compile(r"(?i)(?:I|we)\s(?:am|are|have|was|were|will|would|did|do)\s(?:not|never)\b|(?:I|we)\s(?:cannot|never)\b")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -139,6 +143,8 @@ def _tokens(low: str) -> set[str]:
 
 
 def _apply(pattern: Pattern, clause: Clause, low: str, tokens: set[str], context: values.Context) -> Iterator[Fact]:
+    if not pattern.negative and _NEGATED.match(clause.text):
+        return
     if clause.question and not pattern.ask or pattern.first and not clause.first:
         return
     if pattern.needs and not any(word in low for word in pattern.needs):

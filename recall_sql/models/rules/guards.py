@@ -28,12 +28,13 @@ _HOW_SAY = re.compile(r"(?i)\b(?:translate|how\s+(?:do|would|can|should)\s+(?:yo
                       r"the\s+(?:sentence|phrase|words?|title|song|book|film|movie|lyric|slogan|meme)\b|says?\s+the\s+sign|reads?:)")
 _JOKE = re.compile(r"(?i)(?:\bjust\s+kidding\b|\b(?:only|just)\s+joking\b|\bkidding\b|\bjk\b|\bj/k\b|(?<=\s)/s\b|\bnot\s+serious(?:ly)?\b|\bjoking\s+aside\b|\bi\s+wish!|\bapril\s+fools?\b|\bin\s+a\s+(?:past|previous|former|parallel|another)\s+life\b|\bso\s+to\s+speak\b|\bfiguratively\b|\bmetaphorically\b|\bas\s+they\s+say\b)")
 _SARCASM = re.compile(r"(?i)^(?:yeah\s+right|oh\s+sure|sure,\s+and|as\s+if|yeah,?\s+and|oh\s+yeah|right,\s+and|oh\s+great|because\s+obviously)\b|\bthe\s+(?:queen|king|pope|emperor)\s+of\b|\bbatman\b")
-_CONDITION = re.compile(r"(?i)^(?:(?:and|but|so|even|only|what|or|as)\s+)?(?:if|unless|whether|suppose|supposing|assuming|imagine|provided|in\s+case|wish|had\s+I|were\s+I|should\s+I)\b|"
+_CONDITION = re.compile(r"(?i)^(?:(?:and|but|so|even|only|or|as)\s+)?(?:what\s+if|if|unless|whether|suppose|supposing|assuming|imagine|provided|in\s+case|wish|had\s+I|were\s+I|should\s+I)\b|"
                         r"^(?:say|let's\s+say|let\s+us\s+say)\s+(?:that\s+)?(?:I|we|my)\b")
 _MODAL = re.compile(r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|like\s+(?:to\s+(?:keep|stay|spend|be\s+called|go\s+by|go\s+to|travel|visit|learn)|you\s+to|answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
                     r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|curious|imagining|pretending|supposed\s+to\s+be|toying)|have\s+(?:been\s+)?(?:considered|thought\s+about|been\s+thinking|thinking)|thought\s+(?:I|about)|considered|"
-                    r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|had\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|one\s+day\b|someday\b|who\s+knows)")
+                    r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|had\b(?!.*\b(?:allergic|surgery|baby|operation|replacement|transplant|stroke|heart\s+attack|c-section)\b)|almost\b|nearly\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|one\s+day\b|someday\b|who\s+knows)")
 _PAST = re.compile(r"(?i)^(?:back\s+)?(?:when|while|before|until|after|once|since)\s+(?:I|we)\s+(?:was|were|lived|worked|had|used|did|got|became|moved)\b|^(?:back\s+)?in\s+(?:college|high\s+school|uni|university)\b|\bin\s+(?:my\s+(?:youth|twenties|childhood|teens))\b|\bas\s+a\s+(?:kid|child|teenager|student|teen|boy|girl)\b|\bback\s+then\b|\bin\s+those\s+days\b|\bwhen\s+I\s+was\b|\b(?:years|months|weeks|ages)\s+ago\b|\blast\s+(?:year|month|summer|winter|decade)\b|\bgrowing\s+up\b|\bused\s+to\b")
+_PAST_FRAME = re.compile(r"(?i)^(?:(?:back\s+)?(?:when|while|whenever)\s+(?:I|we)\s+(?:was|were|lived|worked|had|used)\b|as\s+a\s+(?:kid|child|teenager|teen|student|boy|girl|youngster|toddler)\b|growing\s+up\b|in\s+my\s+(?:youth|twenties|teens|childhood)\b|back\s+(?:then|in)\b|years\s+ago\b|once\s+upon|previously\b|formerly\b)")
 _PAST_OK = re.compile(r"(?i)\b(?:born|grew\s+up|raised|moved|graduated|adopted|got|quit|stopped|switched|became|turned|gave\s+up|started|studied|bought|married|sold|diagnosed|went|retired|degree|have\s+been|since|childhood)\b")
 _OTHERS_WORDS = re.compile(r"(?i)\b(?:according\s+to|(?:she|he|they|people|everyone|everybody|somebody|someone|[A-Z]\w+|my\s+\w+(?:\s\w+)?|the\s+\w+)\s+(?:says?|said|tells?|told\s+(?:me|us)|thinks?|thought|claims?|claimed|believes?|assumes?|assumed|wrote|insists?|reckons?|jokes?|keeps?\s+(?:saying|telling)|announced|mentioned|replied|goes|was\s+like|asked)\b(?!\s+me\s+to))")
 _INVERTED = re.compile(r"(?i)^(?:(?:so|and|but|or|then|also|please|hey|hi|ok|okay)[,\s]+)*(?:(?:what|which|who|whom|whose|where|when|why|how)\b(?!\s+(?:I|we)\s)|(?:am|are|is|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|must|isn't|aren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|ain't)\s+(?:I|we|you|he|she|it|they|that|this|there|these|those|my|your|the|a|an|any|anyone|someone|people)\b|any\s+(?:idea|tips|advice|suggestions?|recommendations?|ideas|good|chance|thoughts)\b|got\s+any|know\s+(?:any|of)|thoughts\b|ideas\b|recommendations?\b|suggestions?\b|right$|ok$|okay$)")
@@ -73,7 +74,7 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
     if ruled:
         yield requested(ruled.text, bullet=sentence.bullet)
         sentence = Sentence(text[len(ruled.text):].lstrip(" ,;"), False, sentence.bullet)
-    conditional = reported = asking = third = False
+    conditional = reported = asking = third = past = False
     for clause in clauses(sentence):
         resumes = clause.conj in ("but", "and", "so", "(", ")", ";", "—") or clause.conj.startswith("and")
         if ":" in text and clause.first and is_paste_header(Sentence(clause.raw + ":")):
@@ -93,6 +94,9 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
             yield Clause(clause.raw, clause.text, clause.conj, question=True, first=clause.first)
             continue
         other, own = bool(_THIRD.match(clause.text)), bool(_VERB_LIKE.match(clause.text))
+        past = past and clause.conj != "but" or bool(_PAST_FRAME.match(clause.raw))
+        if past:
+            continue
         if third and not own and not other:  # "my roommate is lactose intolerant, so no milk"
             continue
         third = other or third and not own

@@ -34,6 +34,33 @@ def teaches(groups: Groups, context: Context) -> list[Row]:
 
 
 @parser
+def office(groups: Groups, context: Context) -> list[Row]:
+    """The city of the workplace."""
+    parts = values.place_parts(groups["obj"])
+    return [{"item": parts[0][1]}] if parts else []
+
+
+@parser
+def named_relatives(groups: Groups, context: Context) -> list[Row]:
+    """"my kids, Ben and Lucy": their names in one list."""
+    rel = {"kids": "child", "children": "child", "twins": "child", "boys": "son", "girls": "daughter", "grandkids": "grandchild", "grandchildren": "grandchild"}.get(groups["rel"].lower(), singular(groups["rel"].lower()))
+    return [{"fact_key": f"{rel}_names", "item": ", ".join(split_list(groups["names"]))}]
+
+
+@parser
+def newborn(groups: Groups, context: Context) -> list[Row]:
+    """"we had a baby girl"."""
+    rel = {"girl": "daughter", "boy": "son"}.get(groups["rel"].lower(), groups["rel"].lower())
+    return [{"fact_key": rel, "item": proper_name(groups.get("obj") or "") or "true"}]
+
+
+@parser
+def learning_goal(groups: Groups, context: Context) -> list[Row]:
+    """"learning to drive" → learn to drive."""
+    return standing.goal({"obj": f"learn {groups['how']}to {groups['obj']}", "sure": "yes"}, context)
+
+
+@parser
 def spouse(groups: Groups, context: Context) -> list[Row]:
     """"married to Tom"."""
     named = proper_name(groups["obj"])
@@ -276,6 +303,8 @@ def is_favorite(groups: Groups, context: Context) -> list[Row]:
         return []
     what = (groups.get("what") or "").strip()
     what = re.sub(r"(?i)^(?:of|ever|in|to|because|these|so|now)\b.*$", "", what)
+    if re.match(r"(?i)(?:thing|one|part|way|place|activity)s?\b", what):
+        what = ""
     return [{"item": item, "key": snake(f"favorite {singular(what)}") if what else snake(item)}]
 
 

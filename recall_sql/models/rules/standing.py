@@ -19,6 +19,9 @@ _TASK = re.compile(
 )
 
 
+_THIS_YEAR = re.compile(r"(?i)\bthis\s+(?:year|month|summer|winter|spring|autumn|fall|season|decade|semester)\b")
+
+
 @parser
 def goal(groups: Groups, context: Context) -> list[Row]:
     """A lasting aim: its verb must be one people have goals with, its object none of the conversation's tasks."""
@@ -27,7 +30,7 @@ def goal(groups: Groups, context: Context) -> list[Row]:
     phrase = re.sub(r"(?i)^(?:one\s+day|someday|eventually|actually|finally|to)\s+", "", phrase)
     if not groups.get("sure") and not _DURABLE_GOAL.match(phrase):
         return []
-    if not phrase or len(phrase.split()) > 14 or _TASK.search(phrase) or re.match(r"(?i)(?:know|be\s+sure|make\s+sure|see\s+(?:if|how|what)|ask|understand|hear|talk|say|tell|thank|figure)\b", phrase):
+    if not phrase or len(phrase.split()) > 14 or _TASK.search(_THIS_YEAR.sub("", phrase)) or re.match(r"(?i)(?:travel\s+by|go\s+by|know|be\s+sure|make\s+sure|see\s+(?:if|how|what)|ask|understand|hear|talk|say|tell|thank|figure)\b", phrase):
         return []
     if re.search(r"(?i)\b(?:a|an|the|my|our|for|to|and|of|with|this)$", phrase):
         return []
@@ -63,7 +66,7 @@ def instruction(groups: Groups, context: Context) -> list[Row]:
     phrase = re.sub(r"(?i)(?:,?\s+)?\b(?:please|thanks|thank\s+you|ok(?:ay)?)$", "", phrase).strip(" ,")
     if not 1 < len(phrase.split()) <= 24 or re.search(r"(?i)\b(?:this|these|that|above|below|following|attached|previous|prior|earlier|instructions?|prompt|system)\b", phrase) and not re.search(r"(?i)from\s+(?:this|that)\s+(?:point|moment|day)|\bthat\s+(?:I|my|you)\b", phrase):
         return []
-    if re.match(r"(?i)(?:wanted|been|had|thought|wondered|loved|hated|liked|mind|heard|tried|seen|knew|happy|good|nice|a\s|the\s|great|fun|forget\s+to\s+smile|gonna|going|trust\s+the|too|really|on|in)\b", re.sub(r"(?i)^(?:always|never)\s+", "", phrase)):
+    if re.match(r"(?i)(?:always|never)\b", phrase) and re.match(r"(?i)(?:wanted|been|had|thought|wondered|loved|hated|liked|mind|heard|tried|seen|knew|happy|good|nice|a\s|the\s|great|fun|forget\s+to\s+smile|gonna|going|trust\s+the|too|really|on|in)\b", re.sub(r"(?i)^(?:always|never)\s+", "", phrase)):
         return []
     key = next((name for pattern, name in _TOPIC if pattern.search(phrase)), None)
     if key is None:
@@ -91,7 +94,7 @@ def routine(groups: Groups, context: Context) -> list[Row]:
     if not verb or len(phrase.split()) > 8 or re.match(r"(?i)(?:need|want|have\s+to|think|wonder|hear|see|feel|say|tell|ask|forget|hope|get\s+(?:this|that|an\s+error|asked)|know|love|like|hate|wish|am|miss|use\s+this|pay|try\s+to)\b", phrase):
         return []
     often = groups["often"].strip().lower()
-    key = snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", verb), 3)
+    key = snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", trim(verb) or verb), 3)
     if not key or key == "go":
         return []
     return [{"item": f"{phrase} {often}", "key": snake(re.sub(r"(?i)\b(?:a|an|the|my|for|in|at)\b\s*", "", verb), 3)}]

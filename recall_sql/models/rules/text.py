@@ -124,7 +124,7 @@ _CONJ = (
     r"even\s+though|even\s+if|if|unless|when|whenever|whether|as\s+long\s+as|given\s+that|seeing\s+as|considering|as)"
 )
 _BOUNDARY = re.compile(
-    rf"(?i)\s*(?:[—();|]|–(?!\d)|:(?=\s))+\s*(?:{_CONJ}\s+)?|\s+-{{1,2}}>?(?:->)?\s+(?:{_CONJ}\s+)?"
+    rf"(?i)\s*(?:[—();|]|–(?!\d)|(?<!languages|hobbies|interests|allergies|children|kids|cats|dogs|instruments|sisters|brothers|sons|daughters):(?=\s))+\s*(?:{_CONJ}\s+)?|\s+-{{1,2}}>?(?:->)?\s+(?:{_CONJ}\s+)?"
     rf"|,\s*(?:{_CONJ}\s+)?(?=(?:{_SUBJECT}|{_OPENER})(?![\w'-]))"
     rf"|,\s*(?:but|so|because|since|though|although|however|if|unless|when|while)\s+"
     rf"|\s+{_CONJ}\s+(?={_SUBJECT}(?![\w'-]))(?!the\b)"
@@ -168,7 +168,7 @@ _FALSE_IS = re.compile(r"\bits? is\b", re.I)  # "its" is possessive more often t
 _FILLER = re.compile(
     r"(?i),?\s*\b(?:actually|honestly|basically|literally|personally|definitely|really|absolutely|totally|truly|simply|"
     r"obviously|also|just|currently|still|already|by\s+the\s+way|btw|of\s+course|in\s+fact|for\s+the\s+record|fyi|"
-    r"to\s+be\s+honest|tbh|as\s+it\s+happens|as\s+you\s+(?:may\s+|might\s+)?know|presently|certainly|sadly|unfortunately|"
+    r"to\s+be\s+honest|tbh|as\s+it\s+happens|as\s+you\s+(?:may\s+|might\s+)?know|presently|certainly|strongly|deeply|genuinely|thoroughly|greatly|particularly|passionately|utterly|sadly|unfortunately|"
     r"luckily|fortunately|happily|proudly|officially|finally|recently|even|lol|haha+|ha|to\s+be\s+clear|by\s+now|in\s+particular|"
     r"i\s+must\s+say|i\s+have\s+to\s+say|i\s+have\s+to\s+admit|i\s+admit|i\s+confess|for\s+what\s+it's\s+worth|though|tho|"
     r"as\s+well|too(?=\s*$)|you\s+know|if\s+that\s+(?:helps|matters)|if\s+it\s+(?:helps|matters)|if\s+you're\s+wondering|"
@@ -181,8 +181,8 @@ _NOW = re.compile(
 )
 _SOFT = re.compile(
     r"(?i),?\s*\b(?:usually|mostly|generally|typically|normally|kind\s+of|sort\s+of|pretty\s+much|more\s+or\s+less|primarily|"
-    r"mainly|often|for\s+the\s+most\s+part|tend\s+to|somewhat|roughly\s+speaking|nearly|practically|essentially|largely|"
-    r"most\s+of\s+the\s+time|as\s+a\s+rule|technically|sometimes|occasionally)\b,?"
+    r"mainly|often|for\s+the\s+most\s+part|tend\s+to|somewhat|roughly\s+speaking|essentially|largely|"
+    r"most\s+of\s+the\s+time|as\s+a\s+rule|technically|sometimes|occasionally|i\s+(?:guess|think|suppose|believe|reckon)(?=\s*[,.]?$))\b,?"
 )
 _SOFT_LEAD = re.compile(r"(?i)^(?:I\s+(?:think|guess|believe|suppose|reckon|would\s+say|feel\s+like|consider\s+myself)(?:\s+that)?|as\s+far\s+as\s+I\s+know)\s+(?=I\b|my\b|we\b)")
 _ANYMORE = re.compile(r"(?i),?\s*\b(?:any\s?more|any\s+longer|no\s+more(?=\s*$))\b,?")
@@ -204,21 +204,21 @@ _LEAD = re.compile(
 )
 # A time or place in front of the subject goes behind the verb, so that patterns stay anchored on the subject.
 _ADJUNCT = re.compile(
-    r"(?i)^((?:in|at|on|for|during|since|after|before|every|each|most|by|until|over|with|outside|as\s+of|when\s+it\s+comes\s+to)\b"
+    r"(?i)^((?:in|at|on|for|during|since|after|before|every|each|most|by|until|over|with|outside|this|next|as\s+of|when\s+it\s+comes\s+to)\b"
     r"[^,]{1,45}?),?\s+(?=(?:I|we|my|our)\s)"
 )
 _WE = re.compile(r"^(?:(?:[Mm]y|[Oo]ur)\s+[\w'-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e|[Yy]ou)\s+and\s+(?:I|me|myself)\s+(?=\w)")
-_HERE = re.compile(r"(?i)^(?:an?\s+)?([^\W\d][\w'-]*(?:\s[\w'-]+){0,3}?),?\s+here$")
-_AS_A = re.compile(r"(?i)^(?:as(?=\s)|being(?=\s+(?:an?|vegan|vegetarian|allergic|diabetic|pregnant|someone)\s)|speaking\s+as)\s+(an?\s+(?!result|rule|matter|reminder|whole|side|bonus|gift|start|test|joke|treat|follow|heads)|someone\s+(?:who\s+(?:is|'s)|with)\s+)?(.{3,60})$")
+_HERE = re.compile(r"(?i)^(?:an?\s+)?([^\W\d][\w'-]*(?:\s[\w'-]+){0,3}?),?\s+(?:here|speaking)$")
+_AS_A = re.compile(r"(?i)^(?:as(?=\s)|being(?=\s+(?:an?|vegan|vegetarian|allergic|diabetic|pregnant|someone)(?:\s|$))|speaking\s+as)\s+(an?\s+(?!result|rule|matter|reminder|whole|side|bonus|gift|start|test|joke|treat|follow|heads)|someone\s+(?:who\s+(?:is|'s)|with)\s+)?(.{3,60})$")
 _AS_WHO = re.compile(r"(?i)^(?:as|being)\s+someone\s+who\s+(?!is\b)(\w+?)(?:es|s)\s+(.{2,60})$")
 _IRREGULAR = {"ha": "have", "doe": "do", "enjoy": "enjoy", "studi": "study", "teach": "teach", "us": "use", "lov": "love",
               "liv": "live", "hat": "hate", "driv": "drive"}
 _BE_FRAGMENT = re.compile(
-    r"(?i)^(?:(?:severely|deathly|highly|very|mildly|super|happily|originally|strictly|strict|a|an)\s+)*(?:allergic\s+to|intolerant|lactose[\s-]intolerant|gluten[\s-](?:free|intolerant)|"
-    r"vegetarian|vegan|pescatarian|pescetarian|celiac|coeliac|diabetic|based\s+in|living\s+in|residing\s+in|located\s+in|settled\s+in|working\s+(?:as|at|for|in)|studying|married|single|divorced|"
-    r"widowed|engaged|pregnant|born\s+(?:in|on)|from\s+(?=[A-Z])|planning\s+(?:a|an|to|on|my|our)|looking\s+to|looking\s+for|learning|saving\s+(?:up|for)|training\s+for|hoping\s+to|"
-    r"trying\s+to|thinking\s+of|travell?ing\s+(?:to|with)|going\s+to\s+(?=[A-Z])|flying\s+to|heading\s+to|visiting|retired|unemployed|self-employed|color[\s-]?blind|"
-    r"colou?r[\s-]?blind|fluent\s+in|raised\s+in|employed|scared\s+of|afraid\s+of|halal|kosher|\d{1,2}\s+years\s+old|plant-based|left-handed|dyslexic|asthmatic|native\s+\w+\s+speaker|mother\s+of|father\s+of|"
+    r"(?i)^(?:(?:severely|deathly|highly|very|mildly|super|happily|originally|strictly|strict|a|an)\s+)*(?:allergic\s+to|intolerant(?=\s+to)|lactose[\s-]intolerant|gluten[\s-](?:free|intolerant)|"
+    r"(?:vegetarian|vegan|pescatarian|pescetarian|celiac|coeliac|diabetic)(?=$|[,.]|\s+(?:here|since|for|and|but|now|so|because)\b)|based\s+in|living\s+in|residing\s+in|located\s+in|settled\s+in|working\s+(?:as|at|for|in)|studying|married|single|divorced|"
+    r"widowed|engaged|pregnant|born\s+(?:in|on|and\s+(?:raised|bred))|from(?=\s+(?-i:[A-Z]))|planning\s+(?:a|an|to|on|my|our)|looking\s+to|looking\s+for|learning|saving\s+(?:up|for)|training\s+for|hoping\s+to|"
+    r"trying\s+to|thinking\s+of|travell?ing\s+(?:to|with)|going\s+to(?=\s+(?-i:[A-Z]))|flying\s+to|heading\s+to|visiting|retired|unemployed|self-employed|color[\s-]?blind|"
+    r"colou?r[\s-]?blind|fluent\s+in|raised\s+in|employed|scared\s+of|afraid\s+of|\d{1,2}\s+years\s+old|left-handed|dyslexic|asthmatic|native\s+\w+\s+speaker|mother\s+of|father\s+of|"
     r"dad\s+(?:of|to)|mom\s+(?:of|to)|mum\s+(?:of|to)|parent\s+of|big\s+fan\s+of|huge\s+fan\s+of|not\s+a\s+fan\s+of|obsessed\s+with)(?![\w'])"
 )
 _DO_FRAGMENT = re.compile(
@@ -244,6 +244,8 @@ _OPEN_VERB = re.compile(r"\b(?:to|would|could|will|might|should|can|let|help|may
 _REACTION = re.compile(r"(?i)\b(hives|rash|swell\s+up|break\s+out\s+in\s+hives|reaction|anaphylaxis)\s+(?:when(?:ever)?|if|every\s+time)\s+I\s+(?:eat|touch|have|drink|take|am\s+near)\s+")
 
 
+_LABEL = re.compile(r"(?i)(?:(?:quick|short|brief|little)\s+)?(?:intro(?:duction)?|background|context|bio|about\s+me|a\s+bit\s+about\s+me|me|hi|hello|hey|hi\s+there|hey\s+there|hello\s+there)")
+_IN_A_ROLE = re.compile(r"(?i)((?:as|being)\san?\s[\w-]+(?:\s[\w-]+){0,2}?)\s+(?=(?:I|I'm|I've|my|we)\s)")
 _PAIR = re.compile(r"(?:[Mm]y|[Oo]ur)\s+[\w'-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e")
 
 
@@ -253,13 +255,19 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
     if len(body) > 40 * MAX_CLAUSE:
         return
     start, conj, first = 0, "", True
+    role = _IN_A_ROLE.match(body)  # "As a pharmacist I work weekends"
+    if role:
+        yield from _coordinated(role.group(1), "", sentence, True)
+        start = role.end()
     for match in _BOUNDARY.finditer(body):
+        if match.start() < start:
+            continue
         piece = body[start : match.start()]
-        if _PAIR.fullmatch(piece.strip()) and body[match.end() :][:2] in ("I ", "I'"):
+        if "and" in match.group() and _PAIR.fullmatch(piece.strip()) and body[match.end() :][:2] in ("I ", "I'"):
             continue  # "My wife and I" is one subject
         if piece.strip():
             yield from _coordinated(piece.strip(), conj, sentence, first)
-            first = False
+            first = first and bool(_LABEL.fullmatch(piece.strip()))
         found = _CONJ_IN.search(match.group())
         conj = found.group().lower() if found else match.group().strip()[:1]
         start = match.end()
@@ -268,9 +276,19 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
         yield from _coordinated(piece, conj, sentence, first)
 
 
+# "I'm Hannah, 33, UX researcher from Oslo"
+_INTRO = re.compile(r"(?:(?:[Hh]i|[Hh]ello|[Hh]ey)[,!\s]+)?(?:I am|I'm|[Ii]m)\s(?P<name>\p{Lu}\p{Ll}+(?:\s\p{Lu}\p{Ll}+)?),\s(?P<rest>(?!I\b)\d{1,2}\b.*|[\w\s-]+,\s.*|\p{Ll}[\w\s-]+)$")
+
+
 def _coordinated(raw: str, conj: str, sentence: Sentence, first: bool) -> Iterator[Clause]:
     """Splits "I'm 34 and live in Berlin" in two, giving the second its subject."""
     if len(raw) > MAX_CLAUSE:
+        return
+    intro = _INTRO.match(raw)
+    if intro and first:
+        for part in (intro.group("name"), *re.split(r",\s+(?:and\s+)?", intro.group("rest"))):
+            article = "" if part == intro.group("name") or re.match(r"(?i)(?:an?|the|\d+|from|based|living|originally|married|single|vegan|vegetarian)\b", part) else "a "
+            yield Clause(raw, f"I am {article}{_squeeze(expand(part))}", conj, question=sentence.question, first=True)
         return
     whole = normalise(Clause(raw, raw, conj, question=sentence.question, first=first, bullet=sentence.bullet))
     head = _HEAD.match(whole.text)
@@ -324,6 +342,12 @@ def expand(text: str) -> str:
     return text
 
 
+def _keep_comma(match: re.Match[str]) -> str:
+    """What a removed word leaves: "a nurse, currently living in Bonn" keeps its comma."""
+    found = match.group()
+    return ", " if found.startswith(",") and not found.endswith(",") else " "
+
+
 def requested(raw: str, *, bullet: bool = False) -> Clause:
     """A standing request: contractions undone and politeness gone, but every other word kept."""
     text = _squeeze(expand(raw))
@@ -338,10 +362,10 @@ def normalise(clause: Clause) -> Clause:
     lead = _SOFT_LEAD.match(text)
     if lead:
         text = text[lead.end() :]
-    plain = _FILLER.sub(" ", text)
-    soft_free = _SOFT.sub(" ", plain)
-    now_free = _NOW.sub(" ", soft_free)
-    done = _ANYMORE.sub(" ", now_free)
+    plain = _FILLER.sub(_keep_comma, text)
+    soft_free = _SOFT.sub(_keep_comma, plain)
+    now_free = _NOW.sub(_keep_comma, soft_free)
+    done = _ANYMORE.sub(_keep_comma, now_free)
     anymore = done != now_free
     text = _squeeze(done)
     if "no longer" in text.lower():

@@ -61,7 +61,7 @@ _DEICTIC = re.compile(
 )
 _CHAT_NOUN = re.compile(
     r"(?i)\b(?:ideas?|suggestions?|options?|ones?|plans?|sounds?|looks?|ways?|thoughts?|facts?|features?|answers?|questions?|vibes?|energy|enthusiasm|concepts?|approach|responses?|"
-    r"jokes?|attitude|spirit|perspective|advice|tips?|results?|version|draft|outline|list|design|choices?|point|explanation|recommendations?|feedback|help|job\s+you|title|feeling)$"
+    r"jokes?|attitude|spirit|perspective|advice|details?|specifics|tips?|results?|version|draft|outline|list|design|choices?|point|explanation|recommendations?|feedback|help|job\s+you|title|feeling)$"
 )
 _TASTE_NAMES = re.compile(r"(?i)^the\s+(.+)$")
 
@@ -157,7 +157,7 @@ def favorite(groups: Groups, context: Context) -> list[Row]:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 _JOB_SUFFIX = re.compile(r"(?i)(?:ologist|grapher|smith|maker|keeper|ographer|ician|scientist|engineer|developer|manager|officer|specialist|technician|consultant|analyst|assistant|inspector|operator|planner|instructor|advis[eo]r|worker|director|coordinator|supervisor|therapist|nurse|teacher|surgeon|ier|ist|trainer|master|attendant|agent|clerk|designer|architect|programmer|writer|wright)$")
-_JOB_TAIL = re.compile(r"(?i)\s+(?:at|for|in|with|from|by|on|who|and\s+(?:a|I|my|we|have|live)|living|working|based|here|but|of\s+(?=\d|two|three)|currently|specializ|specialis|focus|to\s|because|since|turned|whose|that|where|as|now|these)\b.*$")
+_JOB_TAIL = re.compile(r"(?i)\s+(?:at|for|in|with|from|by|on|who|and\s+(?:a|I|my|we|have|live)|living|working|based|here|but|of\s+(?=\d|two|three)|currently|speciali[sz]\w*|focus\w*|to\s|because|since|turned|whose|that|where|as|now|these)\b.*$")
 _JOB_QUALIFIER = re.compile(r"(?i)^(?:(?:an?|the|one\s+of|full[\s-]time|part[\s-]time|self-employed|trained|qualified|registered|certified|licensed|practi[sc]ing|professional|fellow|humble|proud|busy|newly\s+qualified|simple|hands-on|passionate|dedicated|successful|aspiring|budding|seasoned|experienced|self-taught|mere|bit\s+of\s+a|local|young|new|single|\d+[\s-]year[\s-]old|British|American|German|French|Italian|Spanish|Indian|Dutch|Canadian)\s+)+")
 _STUDENT = re.compile(r"(?i)^(?P<level>.*?)\s*\bstudent\b(?:\s+(?:of|in|studying)\s+(?P<field>[\w ]+))?")
 
@@ -205,6 +205,7 @@ def job(groups: Groups, context: Context) -> list[Row]:
 def said_job(groups: Groups, context: Context) -> list[Row]:
     """Whatever is called one's job ("I work as …", "my job is …")."""
     phrase = _JOB_QUALIFIER.sub("", _JOB_TAIL.sub("", re.split(r",|\(", groups["obj"])[0]).strip()).strip(" .")
+    phrase = trim(phrase)
     rows = []
     if phrase and len(phrase.split()) <= 6 and not re.match(r"(?i)(?:to|very|so|not|really|too|hard|great|boring|stressful|quite|pretty|killing|going|on|in|at|demanding|my|hell|awful|fine|a\s+(?:nightmare|joke|lot|mess))\b", phrase) and not phrase.lower().endswith("ing"):
         rows.append({"fact_key": "job_title", "item": phrase})
@@ -324,6 +325,7 @@ def conditions(groups: Groups, context: Context) -> list[Row]:
 def languages(groups: Groups, context: Context) -> list[Row]:
     """Languages by name; `prefix` of the pattern makes the key."""
     rows = []
+    groups = {**groups, "obj": re.sub(r"(?i)^(?:\w+\s+)?languages\s*(?::|,|-)\s*", "", groups["obj"])}
     for part in split_list(re.sub(r"(?i)\s+(?:fluently|natively|at\s+home|well|badly|conversationally|at\s+(?:a|an)\s.*|with\s+my.*|poorly|perfectly)(?=\s|,|$)", "", groups["obj"])):
         part = re.sub(r"(?i)^(?:a\s+(?:bit|little)\s+(?:of\s+)?|some\s+|fluent\s+|basic\s+|native\s+|conversational\s+|passable\s+|broken\s+|decent\s+|good\s+|perfect\s+|both\s+|only\s+|very\s+little\s+|bad\s+|enough\s+|mostly\s+|a\s+few\s+words\s+of\s+|intermediate\s+|advanced\s+|beginner\s+|how\s+to\s+speak\s+|to\s+speak\s+)+", "", part)
         found = re.match(rf"(?i)({alternatives('languages')})(?![\w-])", part)
@@ -444,7 +446,7 @@ def belonging(groups: Groups, context: Context) -> list[Row]:
     for part in split_list(trim(groups["obj"])):
         if re.match(r"(?i)(?:one|no)\b", part) or re.search(r"(?i)\b(?:question|problem|issue)\b", part):
             break
-        phrase = bare(part)
+        phrase = re.sub(r"(?i)\s(?:by|near|in|at|on|with|from|for|called|named)\s.*$", "", bare(part))
         kind = re.search(rf"(?i)\b({alternatives('belongings')})(?:\s(?:\d\w*|pro|max|mini|air|plus|se|ultra|oled))*$", phrase)
         if kind and len(phrase.split()) <= 5:
             rows.append({"fact_key": snake(kind.group(1).lower()), "item": phrase})

@@ -121,8 +121,11 @@ def proper_name(text: str, *, lower_ok: bool = False) -> str | None:
 @parser
 def name(groups: Groups, context: Context) -> list[Row]:
     """A person's name after words that can only introduce one."""
-    found = proper_name(groups["obj"], lower_ok=True)
-    return [{"item": found}] if found else []
+    found = proper_name(groups["obj"], lower_ok=context.clause.raw.islower() or "name" in context.clause.low)
+    return [{"item": found}] if found and not _NOT_CALLED.match(found) else []
+
+
+_NOT_CALLED = re.compile(r"(?i)(?:later|back|when|if|tomorrow|tonight|asap|now|anytime|maybe|crazy|old|lazy|by|at|tonight|please|soon|mad|stupid|biased|weird|names?|again|out|over|up)\b")
 
 
 @parser
@@ -171,7 +174,7 @@ def _plural(animal: str) -> str:
 
 _PET_ITEM = re.compile(
     rf"(?i)^(?P<n>an?|one|two|three|four|five|six|seven|\d|a\s+couple\s+of|my|our|both)?\s*(?:(?:[\w-]+\s+){{0,3}}?)(?P<animal>{alternatives('animals')})(?:s|es)?(?=$|[\s,])(?!\s(?:{alternatives('animals')})s?\b)"
-    r"(?:,?\s+(?P<called>called|named|by\s+the\s+name\s+of|who\s+is\s+called|whose\s+name\s+is)\s+(?P<names>.+)|,?\s+(?P<names>[A-Z].*))?"
+    r"(?:,?\s+(?P<called>called|named|and\s+(?:named|called)\s+(?:him|her|it|them)|by\s+the\s+name\s+of|who\s+is\s+called|whose\s+name\s+is)\s+(?P<names>.+)|,?\s+(?P<names>[A-Z].*))?"
 )
 
 
