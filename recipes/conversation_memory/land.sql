@@ -29,6 +29,7 @@ from (
 )
 join {{ turns | ident }} as t using (turn_id);
 
+{% set whose = "everyone" %}
 {% include "conversation_memory/_believe.sql" %}
 
 -- step: landed

@@ -14,9 +14,62 @@ create or replace macro recall_sql.main.snake_case(words) as
 create or replace macro recall_sql.main.tidy(words) as
     nullif(trim(nfc_normalize(replace(words, chr(0), '')), E' \t\r\n'), '');
 
--- Two values say the same when only case, blanks or a final stop differ.
+-- British spelling as American.
+create or replace macro recall_sql.main.american(words) as
+    regexp_replace(
+        regexp_replace(
+            regexp_replace(
+                words,
+                '(col|fav|flav|hum|lab|neighb|harb|hon|behavi|rum|sav|vap|arm|od|parl|tum|vig)our', '\1or', 'g'
+            ),
+            '([a-z]{3,}[a-rt-z])is(e|es|ed|er|ing|ation)(\b|_)', '\1iz\2\3', 'g'
+        ),
+        '(cent|theat|lit|fib|met|calib|somb)re(s?)(\b|_)', '\1er\2\3', 'g'
+    );
+
+-- The plural as the singular. A form to compare by, not always a word: 'movies' and 'movie' are both 'movy'.
+create or replace macro recall_sql.main.singular(words) as
+    regexp_replace(
+        regexp_replace(
+            regexp_replace(words, '\b([a-z]{2,})(?:ies|ie)\b', '\1y', 'g'),
+            '\b([a-z]*(?:ss|sh|x|zz|tch|nch|rch|each|oach|wich|[bcnrpt]us|potato|tomato|mango|hero))es\b', '\1', 'g'
+        ),
+        '\b([a-z]{2,}[a-hj-rtv-z])s\b', '\1', 'g'
+    );
+
+-- The form in which two texts are compared: case, accents, quotes, final stops, spelling variants and plural don't count.
+create or replace macro recall_sql.main.plain_form(words) as
+    case
+        -- one short word without an s has one form already
+        when length(words) < 5 and regexp_full_match(words, '[a-rt-z0-9]*') then words
+        else recall_sql.main.singular(recall_sql.main.american(trim(regexp_replace(
+            lower(strip_accents(translate(words, '''’‘"“”', ''))),
+            '[.,;:!?…]+(?:\s+|$)|,([^0-9])|[-_]([a-z])|[_\s]+', ' \1\2', 'g'
+        ))))
+    end;
+
+-- Two values say the same thing.
 create or replace macro recall_sql.main.same_value(a, b) as
-    rtrim(regexp_replace(lower(strip_accents(a)), '\s+', ' ', 'g'), '.') = rtrim(regexp_replace(lower(strip_accents(b)), '\s+', ' ', 'g'), '.');
+    recall_sql.main.plain_form(a) = recall_sql.main.plain_form(b);
+
+-- The slot of a key that nothing else excludes.
+create or replace macro recall_sql.main.own_slot(category, fact_key) as
+    category || '/' || replace(recall_sql.main.plain_form(fact_key), ' ', '_');
+
+-- The slot that a line of vocabulary/fact_keys.csv gives a key: its category if that is exclusive, the slot it names, or
+-- one of the key's own. What the key has in place of a * goes in place of the slot's.
+create or replace macro recall_sql.main.slot_in_vocabulary(exclusive, slot, pattern, category, fact_key) as
+    case
+        when exclusive = 'true' then category
+        when slot is null and not contains(pattern, '*') then category || '/' || fact_key
+        when slot is null then recall_sql.main.own_slot(category, fact_key)
+        when contains(slot, '*') then
+            replace(
+                slot, '*',
+                replace(recall_sql.main.plain_form(regexp_extract(recall_sql.main.american(fact_key), '^' || replace(pattern, '*', '(.*)') || '$', 1)), ' ', '_')
+            )
+        else slot
+    end;
 
 -- How far a source is trusted, from vocabulary/source_trust.csv.
 create or replace macro recall_sql.main.trust_of(who) as

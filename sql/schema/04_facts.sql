@@ -35,7 +35,7 @@ comment on column chat_facts.observed_at is 'When the evidence was said.';
 comment on column chat_facts.updated_at is 'When this row last changed.';
 comment on column chat_facts.source_turn_id is 'The turn it comes from; null if it was written directly.';
 comment on column chat_facts.evidence is 'The words that say so.';
-comment on column chat_facts.embedding is 'EMBED(category: key=value); renewed exactly when one of the three changed.';
+comment on column chat_facts.embedding is 'EMBED(category: key=value); renewed exactly when one of the three changed, also by hand.';
 
 create sequence if not exists chat_fact_event_ids;
 
@@ -73,10 +73,12 @@ create table if not exists chat_fact_history (
     after_source      varchar,
     after_confidence  double,
     after_observed_at timestamptz,
+    after_turn_id     bigint,
+    after_evidence    varchar,
     recorded_at       timestamptz not null default current_timestamp
 );
 comment on table chat_fact_history is 'One row per event: what was said, what was believed before and after, and why.';
-comment on column chat_fact_history.event_id is 'Order of events.';
+comment on column chat_fact_history.event_id is 'Order of events; a fact stands as its last event left it.';
 comment on column chat_fact_history.run_id is 'The run that recorded it.';
 comment on column chat_fact_history.fact_id is 'The belief; null when nothing was believed before or after.';
 comment on column chat_fact_history.agent_id is 'The bot that believes it.';
@@ -109,4 +111,6 @@ comment on column chat_fact_history.after_kind is 'Kind after.';
 comment on column chat_fact_history.after_source is 'Source after.';
 comment on column chat_fact_history.after_confidence is 'Confidence after.';
 comment on column chat_fact_history.after_observed_at is 'When the evidence for the belief was said.';
+comment on column chat_fact_history.after_turn_id is 'The turn the belief comes from.';
+comment on column chat_fact_history.after_evidence is 'The words the belief comes from.';
 comment on column chat_fact_history.recorded_at is 'When it was recorded.';
