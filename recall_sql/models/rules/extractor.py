@@ -35,8 +35,8 @@ class RulesExtractor:
         """The facts that `text`, said by the user at `now`, states about the user.
 
         now: base of relative dates; without it they stay as said. categories: the only ones wanted, or None for all.
-        known: facts already held (dicts with category, fact_key, fact_value and, if there is one, alias or fact_id), used
-        for corrections and retractions. Later statements on the same key win. Deterministic.
+        known: facts already held (dicts with category, fact_key, fact_value and, perhaps, alias or fact_id), used for
+        corrections and retractions. Later statements on the same key win. Deterministic.
         """
         if not _LATIN.search(text):
             return []

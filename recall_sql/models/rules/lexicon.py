@@ -35,4 +35,8 @@ def mapping(name: str) -> dict[str, str]:
 @cache
 def alternatives(name: str) -> str:
     """A regex alternative over a block, longest first, plural `s` not included."""
-    return "(?:" + "|".join(re.escape(w).replace(r"\ ", r"[\s-]") for w in sorted(words(name), key=lambda w: (-len(w), w))) + ")"
+    return (
+        "(?:"
+        + "|".join(re.escape(w).replace(r"\ ", r"[\s-]") for w in sorted(words(name), key=lambda w: (-len(w), w)))
+        + ")"
+    )

