@@ -1,0 +1,4 @@
+{{ config(materialized="view") }}
+
+-- depends_on: {{ ref("facts") }}
+select * from {{ history_of(ref("facts")) }}
