@@ -23,7 +23,7 @@ Found = tuple[str, str, str, str]
 
 @dataclass
 class Score:
-    """Counts over a set of sentences, per category. wrong: (text, missed, surplus) of every sentence not fully right."""
+    """Counts over a set of sentences, per category. wrong: (text, missed, surplus) of every imperfect sentence."""
 
     right: Counter[str] = field(default_factory=Counter)
     surplus: Counter[str] = field(default_factory=Counter)

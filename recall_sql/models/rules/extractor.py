@@ -11,7 +11,7 @@ import regex as re
 
 from recall_sql.facts import Fact
 from recall_sql.models.rules import corrections, engine, guards
-from recall_sql.models.rules.text import Clause, clean, sentences
+from recall_sql.models.rules.text import Clause, Sentence, clean, sentences
 
 # Patterns are English: a text without a Latin letter has nothing for them.
 _LATIN = re.compile(r"[A-Za-z]")
@@ -51,6 +51,7 @@ class RulesExtractor:
 
 def _facts(text: str, now: datetime | None) -> Iterator[Fact]:
     previous: list[Fact] = []
+    seen: dict[Sentence, list[Fact]] = {}
     for sentence in sentences(text):
         if guards.sentence_blocks_rest(sentence) or guards.is_paste_header(sentence):
             yield from previous
@@ -59,7 +60,9 @@ def _facts(text: str, now: datetime | None) -> Iterator[Fact]:
             previous = []  # "I'm the Pope. Just kidding."
             continue
         yield from previous
-        previous = [fact for clause in guards.believable(sentence) for fact in _clause_facts(clause, now)]
+        if sentence not in seen:  # pasted text repeats itself
+            seen[sentence] = [fact for clause in guards.believable(sentence) for fact in _clause_facts(clause, now)]
+        previous = seen[sentence]
     yield from previous
 
 

@@ -51,6 +51,7 @@ _SARCASM = re.compile(
     r"(?i)^(?:yeah\s+right|oh\s+sure|sure,\s+and|as\s+if|yeah,?\s+and|oh\s+yeah|right,\s+and|"
     r"oh\s+great|because\s+obviously)\b|\bthe\s+(?:queen|king|pope|emperor)\s+of\b|\bbatman\b"
 )
+_IF_YOU = re.compile(r"(?i)^(?:if|when(?:ever)?)\s+you\s+(?!were\b|had\b)")
 _CONDITION = re.compile(
     r"(?i)^(?:(?:and|but|so|even|only|or|as)\s+)?(?:what\s+if|if|unless|whether|suppose|supposing|"
     r"assuming|imagine|provided|in\s+case|wish|had\s+I|were\s+I|should\s+I)\b|"
@@ -153,7 +154,14 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
         if ":" in text and clause.first and is_paste_header(Sentence(clause.raw + ":")):
             return
         if _CONDITION.match(clause.raw) or clause.conj in ("if", "unless", "whether", "even if", "when", "whenever"):
-            conditional = clause.conj not in ("if", "unless", "whether", "even if", "when", "whenever")
+            conditional = not _IF_YOU.match(clause.raw) and clause.conj not in (
+                "if",
+                "unless",
+                "whether",
+                "even if",
+                "when",
+                "whenever",
+            )
             continue
         if conditional and not (clause.conj == "but" or clause.conj == ";"):
             continue

@@ -115,7 +115,11 @@ def conditions(groups: Groups, context: Context) -> list[Row]:
     for part in re.split(
         r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+(?:I\s+(?:have|get)\s+)?|\s+as\s+well\s+as\s+|\s+or\s+", groups["obj"]
     ):
-        part = re.sub(r"(?i)^(?:with|from|also|am|been|being|diagnosed\s+with)\s+", "", part.strip())
+        part = re.sub(
+            r"(?i)^(?:(?:with|from|also|am|been|being|battling|fighting|having|getting|diagnosed\s+with)\s+)+",
+            "",
+            part.strip(),
+        )
         found = _CONDITION.match(part)
         if not found:
             continue

@@ -15,7 +15,7 @@ _PLACE_STOP = re.compile(
     r"february|march|april|may|june|july|august|september|october|november|december|spring|summer|"
     r"autumn|winter|fall|late|early|mid|\d)|on\s|this|next|last|to\s|until|during|around|after|before|"
     r"together|alone|so|if|via|all|over|again|soon|today|tomorrow|who|which|that|when|while|or\s+so|"
-    r"twice|once|every|full|part|most|about|two|three|five|ten|\d).*$"
+    r"twice|once|every|full|part|most|about|two|three|five|ten|\d)(?:(?<=\s)|\b).*$"
 )
 
 
@@ -29,7 +29,7 @@ _PLACE = re.compile(
 
 def place_parts(phrase: str) -> list[tuple[str, str]]:
     """The places a phrase names, in order, as (kind, name): "Austin, Texas" → [(city, Austin), (state, Texas)]."""
-    phrase = _PLACE_STOP.sub("", " " + phrase.strip()).strip(" .,!?'\"-")
+    phrase = _PLACE_STOP.sub("", phrase.strip()).strip(" .,!?'\"-")
     found: list[tuple[str, str]] = []
     for raw in re.split(
         r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&|then|plus|followed\s+by|"

@@ -18,7 +18,8 @@ _SUBJECT = (
 
 
 _OPENER = (
-    r"(?:please|can|could|would|will|should|do|does|did|is|are|what|what's|which|who|where|when|why|"
+    r"(?:please|note|remember|keep\sin\smind|bear\sin\smind|can|could|would|will|should|do|does|did|"
+    r"is|are|what|what's|which|who|where|when|why|"
     r"how|if|unless|whether|"
     r"because|since|although|though|while|until|let|let's|don't|never|always|but|so|any|any\sideas|"
     r"for|not|name's|budget's|"
@@ -54,7 +55,8 @@ _CARRY_VERB = (
     r"do\snot|don't|cannot|can't|never|"
     r"own|adore|dislike|suffer|take|use|moved|grew|studied|commute|collect|read|paint|want|plan|need|"
     r"hope|wear|avoid|get|follow|"
-    r"work|volunteer|smoke|cook|bake|travel|was\sborn|graduated|started|got|adopted|bought|keep)"
+    r"work|volunteer|smoke|go|wake|walk|swim|write|sing|cycle|cook|bake|travel|was\sborn|graduated|"
+    r"started|got|adopted|bought|keep)"
 )
 
 

@@ -291,7 +291,7 @@ def training(groups: Groups, context: Context) -> list[Row]:
         or (
             re.match(
                 r"(?i)(?:it|this|that|them|you|me|my\s+(?:boss|company)|an?\s+(?:meeting|company|call|"
-                r"while|bit|startup|firm|client|living)|[A-Z]\w+$|the\s+(?:company|government|same)|"
+                r"while|bit|startup|firm|client|living)|(?-i:[A-Z])\w+\b|the\s+(?:company|government|same)|"
                 r"\d|hours|weeks|months|years|two|three)\b",
                 phrase,
             )
@@ -319,7 +319,8 @@ def style_rule(groups: Groups, context: Context) -> list[Row]:
         lasting = re.search(
             r"(?i)\b(?:emojis?|jargon|bullet|markdown|exclamation|apologi[sz]\w*|my\s+(?:age|weight|"
             r"name|ex|height)|me\s+(?:sir|ma'am|madam|mr|mrs|miss|dude|buddy|man|bro|unsolicited|long|"
-            r"lectures?|advice|disclaimers?)|disclaimers?|sugar-?coat\w*|swear\w*|repeat\w*|"
+            r"lectures?|advice|disclaimers?)|disclaimers?|sugar-?coat\w*|address\w*\s+me\s+\w+|"
+            r"call(?:ing)?\s+me\s+\w+|swear\w*|repeat\w*|"
             r"unsolicited|small\s+talk|caps|abbreviations|"
             r"from\s+now|again|anymore|ever|questions|answers?|repl\w+|responses?|jokes|spoilers?|"
             r"sarcas\w*|filler|slang|tables|headings|alcohol|meat|pork|restaurants?\s+with|hostels|"

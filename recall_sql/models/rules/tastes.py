@@ -62,7 +62,27 @@ _POINTING = re.compile(
 _HANGING = re.compile(r"(?i)\b(?:to|of|in|on|with|for|about|from|at|a|an|the|my|and)$")
 
 
-_ADJECTIVES = frozenset(["a", "an", "big", "huge", "both", "real", "total", "great", "such", "true", "magical", "the"])
+_ADJECTIVES = frozenset(
+    [
+        "people",
+        "person",
+        "men",
+        "women",
+        "guys",
+        "a",
+        "an",
+        "big",
+        "huge",
+        "both",
+        "real",
+        "total",
+        "great",
+        "such",
+        "true",
+        "magical",
+        "the",
+    ]
+)
 
 
 _VERB_OBJECT = re.compile(r"(?i)^to\s+(?:be\s+)?(\p{L}+)(\s.*)?$")

@@ -96,7 +96,7 @@ _NO_LONGER_VERB = re.compile(r"(?i)\bno\s+longer\b")
 
 _LEAD = re.compile(
     r"(?i)^(?:(?:hi|hello|hey|hiya|well|so|oh|ok|okay|yes|yeah|yep|no(?=,)|nope|sure|right(?=,)|and|"
-    r"but|plus|or|then|because|since|"
+    r"but|plus|or|then|because|since(?=\s+(?:I|my|we|our)\b)|"
     r"as|given\s+that|seeing\s+as|considering(?:\s+that)?|ah|um|uh|hmm|look(?=,)|listen(?=,)|anyway|"
     r"first(?:\s+off)?|firstly|second(?:ly)?|lastly|good\s+"
     r"(?:morning|evening|afternoon)|thanks|thank\s+you|cheers|sorry|however|like(?=,)|note\s+that|"
