@@ -15,11 +15,26 @@ from recall_sql.session import connect, last_error, register
 __all__ = [
     "ConfigError",
     "InputError",
+    "Memory",
     "ModelError",
     "RecallError",
     "RecipeError",
+    "RefusedError",
+    "compact",
     "connect",
     "last_error",
     "register",
+    "run",
 ]
 __version__ = "0.1.0"
+
+_FROM_MEMORY = ("Memory", "RefusedError", "compact", "run")
+
+
+def __getattr__(name: str) -> Any:
+    """What few sessions need is imported when it is asked for."""
+    if name in _FROM_MEMORY:
+        from recall_sql import memory
+
+        return getattr(memory, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

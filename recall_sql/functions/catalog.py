@@ -105,6 +105,14 @@ FUNCTIONS = (
         part_of="VECTOR_SEARCH",
     ),
     SqlFunction(
+        name="recall_input_hash",
+        usage="recall_input_hash(text)",
+        returns="VARCHAR",
+        volatile=False,
+        description="What recall_memo knows a text by.",
+        work="own:input_hash",
+    ),
+    SqlFunction(
         name="recall_instance",
         usage="recall_instance(0)",
         returns="VARCHAR",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from recall_sql.calls.memo import digest
 from recall_sql.errors import InputError
 from recall_sql.functions import arguments, embed
 from recall_sql.functions.arguments import Column
@@ -50,3 +51,9 @@ def query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
             f"VECTOR_SEARCH: the query vector has {wrong} components, this database's have {instance.dimension}"
         )
     return pa.array(rows, pa.list_(pa.float32(), instance.dimension))
+
+
+def input_hash(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """What recall_memo knows a text by, so that what was remembered of it can be forgotten."""
+    texts = arguments.texts("recall_input_hash", "text", columns[0])
+    return pa.array([None if text is None else digest(text) for text in texts], pa.string())

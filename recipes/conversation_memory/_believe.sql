@@ -298,7 +298,7 @@ select event_id, row_number() over (order by event_id) as place from numbers;
 insert into {{ history | ident }} (
     event_id, run_id, fact_id, agent_id, user_id, session_id, slot, event, reason, op,
     category, fact_key, fact_value, kind, source, confidence, observed_at, evidence, source_turn_id,
-    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at,
+    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, before_turn_id,
     after_category, after_key, after_value, after_kind, after_source, after_confidence, after_observed_at,
     after_turn_id, after_evidence, recorded_at
 )
@@ -323,6 +323,7 @@ select
     o.event, nullif(concat_ws('; ', o.why, o.note), ''), o.op,
     o.category, o.fact_key, o.fact_value, o.kind, o.source, o.confidence, o.observed_at, o.evidence, o.source_turn_id,
     o.before.category, o.before.fact_key, o.before.fact_value, o.before.kind, o.before.source, o.before.confidence, o.before.observed_at,
+    o.before.source_turn_id,
     o.belief.category, o.belief.fact_key, o.belief.fact_value, o.belief.kind, o.belief.source, o.belief.confidence,
     o.belief.observed_at, o.belief.source_turn_id, o.belief.evidence, current_timestamp
 from in_order as o

@@ -53,7 +53,7 @@ select
         as reads_differently,
     h.after_category as before_category, h.after_key as before_key, h.after_value as before_value,
     h.after_kind as before_kind, h.after_source as before_source, h.after_confidence as before_confidence,
-    h.after_observed_at as before_observed_at
+    h.after_observed_at as before_observed_at, h.after_turn_id as before_turn_id
 from standing as f
 full join known as h on h.fact_id = f.fact_id and f.copy_no = 1
 where (f.agent_id, f.user_id, f.session_id, f.category, f.fact_key, f.fact_value, f.slot, f.kind, f.source, f.confidence, f.observed_at)
@@ -116,7 +116,7 @@ where f.agent_id = e.agent_id and f.user_id = e.user_id and f.session_id = e.ses
 insert into {{ history | ident }} (
     event_id, run_id, fact_id, agent_id, user_id, session_id, slot, event, reason, op,
     category, fact_key, fact_value, kind, source, confidence, observed_at, evidence, source_turn_id,
-    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at,
+    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, before_turn_id,
     after_category, after_key, after_value, after_kind, after_source, after_confidence, after_observed_at,
     after_turn_id, after_evidence, recorded_at
 )
@@ -124,18 +124,20 @@ select
     nextval('chat_fact_event_ids'), {{ run_id }}, fact_id, agent_id, user_id, session_id, slot, event,
     if(event = 'created', 'written by hand', 'changed by hand'), 'assert',
     category, fact_key, fact_value, kind, source, confidence, observed_at, evidence, source_turn_id,
-    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at,
+    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, before_turn_id,
     category, fact_key, fact_value, kind, source, confidence, observed_at,
     source_turn_id, evidence, current_timestamp
 from hand_slots;
 
 insert into {{ history | ident }} (
     event_id, run_id, fact_id, agent_id, user_id, session_id, slot, event, reason, op, category, fact_key, source, observed_at,
-    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, recorded_at
+    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, before_turn_id,
+    recorded_at
 )
 select
     nextval('chat_fact_event_ids'), {{ run_id }}, fact_id, agent_id, user_id, session_id, slot, event,
     'removed by hand', 'retract', before_category, before_key, 'USER', current_timestamp,
-    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, current_timestamp
+    before_category, before_key, before_value, before_kind, before_source, before_confidence, before_observed_at, before_turn_id,
+    current_timestamp
 from hand_edits
 where event = 'forgotten';

@@ -1,6 +1,6 @@
 /* recipe
 name: conversation_memory/cleanup
-description: Remove one conversation - its turns, what was read from them, the facts and events that hold only there, its summary.
+description: Remove one conversation - its turns, what was read from them, the facts and events that come from it, its summary.
 params:
   session_id: {type: text, help: "The conversation."}
   agent_id:   {type: text, default: default, help: "The bot."}
@@ -17,27 +17,25 @@ params:
 -- The empty session holds what is visible from every conversation; it is not one to be cleaned up by accident.
 select if({{ session_id }} = '', error('session_id is empty: name the conversation to remove'), true);
 
--- step: remove
-delete from {{ payloads | ident }}
-where turn_id in (
-    select turn_id from {{ turns | ident }}
-    where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }}
-);
+-- step: what
+create or replace temp table forgotten_threads as
+select {{ agent_id }} as agent_id, {{ user_id }} as user_id, {{ session_id }} as session_id, true as whole;
 
-delete from {{ turns | ident }}
+create or replace temp table forgotten_turns as
+select turn_id from {{ turns | ident }}
 where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }};
 
-delete from {{ facts | ident }}
-where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }};
+create or replace temp table forgotten_facts as
+select fact_id from {{ facts | ident }}
+where agent_id = {{ agent_id }} and user_id = {{ user_id }}
+  and (session_id = {{ session_id }} or source_turn_id in (from forgotten_turns));
 
-delete from {{ history | ident }}
-where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }};
+create or replace temp table forgotten_events as
+select event_id from {{ history | ident }}
+where agent_id = {{ agent_id }} and user_id = {{ user_id }}
+  and (session_id = {{ session_id }} or source_turn_id in (from forgotten_turns) or fact_id in (from forgotten_facts));
 
-delete from {{ summaries | ident }}
-where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }};
-
-delete from {{ threads | ident }}
-where agent_id = {{ agent_id }} and user_id = {{ user_id }} and session_id = {{ session_id }};
+{% include "conversation_memory/_forget.sql" %}
 
 -- step: report
 -- result: Left

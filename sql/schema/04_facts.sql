@@ -66,6 +66,7 @@ create table if not exists chat_fact_history (
     before_source     varchar,
     before_confidence double,
     before_observed_at timestamptz,
+    before_turn_id    bigint,
     after_category    varchar,
     after_key         varchar,
     after_value       varchar,
@@ -104,6 +105,7 @@ comment on column chat_fact_history.before_kind is 'Kind before.';
 comment on column chat_fact_history.before_source is 'Source before.';
 comment on column chat_fact_history.before_confidence is 'Confidence before.';
 comment on column chat_fact_history.before_observed_at is 'When the evidence for the earlier belief was said.';
+comment on column chat_fact_history.before_turn_id is 'The turn the earlier belief came from.';
 comment on column chat_fact_history.after_category is 'Category believed after; null if the belief is gone.';
 comment on column chat_fact_history.after_key is 'Key believed after.';
 comment on column chat_fact_history.after_value is 'Value believed after.';

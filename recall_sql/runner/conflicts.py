@@ -1,0 +1,65 @@
+"""Runs a recipe again when another connection changed the same rows meanwhile.
+
+DuckDB refuses the second of two transactions that write the same row; its work is undone, so it can simply be done
+again. The first try takes no lock. Retries within one process wait for each other, so that each of them gets its turn.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+
+import duckdb
+
+from recall_sql.errors import RecipeError
+from recall_sql.runner.execute import Progress, RunResult, execute, in_transaction
+from recall_sql.runner.recipe import Recipe
+
+PATIENCE = 60.0  # seconds
+_turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+def execute_retrying(
+    con: duckdb.DuckDBPyConnection,
+    recipe: Recipe,
+    values: Mapping[str, object] | None = None,
+    *,
+    on_progress: Progress | None = None,
+    patience: float = PATIENCE,
+) -> RunResult:
+    """`execute`, repeated for up to `patience` seconds while other transactions are in the way.
+
+    In a caller's transaction nothing is repeated, since what it did before would have to be repeated as well.
+    """
+    if in_transaction(con):
+        return execute(con, recipe, values, on_progress=on_progress)
+    try:
+        return execute(con, recipe, values, on_progress=on_progress)
+    except RecipeError as error:
+        if not is_conflict(error):
+            raise
+    give_up = time.monotonic() + patience
+    while True:
+        with _turns[_database(con)]:
+            try:
+                return execute(con, recipe, values, on_progress=on_progress)
+            except RecipeError as error:
+                if not is_conflict(error) or time.monotonic() > give_up:
+                    raise
+        time.sleep(random.uniform(0.001, 0.02))  # those who try for the first time take no lock
+
+
+def is_conflict(error: RecipeError) -> bool:
+    """Whether a recipe failed because of another transaction, and not because of anything in it."""
+    cause = error.__cause__
+    if isinstance(cause, duckdb.TransactionException):
+        return "conflict" in str(cause).lower() or "Failed to commit" in str(cause)
+    return isinstance(cause, duckdb.ConstraintException) and "unique constraint" in str(cause).lower()
+
+
+def _database(con: duckdb.DuckDBPyConnection) -> str:
+    found = "select path, database_oid from duckdb_databases() where database_name = current_database()"
+    return str(con.execute(found).fetchall())
