@@ -11,10 +11,13 @@ with pending as (
     {% endif %}
 ),
 held as (
-    select agent_id, user_id, session_id,
-        list({'alias': left(fact_id::varchar, 8), 'category': category, 'fact_key': fact_key, 'fact_value': fact_value}
-            order by category, fact_key) as known
-    from {{ facts_held() }}
+    select
+        s.agent_id, s.user_id, s.session_id,
+        list({'alias': left(f.fact_id::varchar, 8), 'category': f.category, 'fact_key': f.fact_key, 'fact_value': f.fact_value}
+            order by f.category, f.fact_key) as known
+    from (select distinct agent_id, user_id, session_id from pending) as s
+    join {{ facts_held() }} as f
+        on f.agent_id = s.agent_id and f.user_id = s.user_id and f.session_id in ('', s.session_id)
     group by all
 ),
 said_before as (
@@ -37,5 +40,4 @@ select
     current_timestamp as extracted_at
 from pending as p
 left join said_before as b using (turn_id)
-left join held as h
-    on h.agent_id = p.agent_id and h.user_id = p.user_id and h.session_id in ('', p.session_id)
+left join held as h using (agent_id, user_id, session_id)
