@@ -1,0 +1,215 @@
+"""Text fields: which phrase of the sentence is whose value.
+
+A field's role (receiver, author, place, purpose …) comes from its name and description by lexicon.yaml; a phrase
+fits by the preposition before it, by whether it looks like a name, and by what is called by the field's own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+import regex as re
+
+from recall_sql.records.rules.phrases import Chunk, Sentence
+from recall_sql.records.rules.spans import Spans, unit_table
+from recall_sql.records.rules.words import fold, lexicon, stem, stems
+from recall_sql.records.schemas import RecordField, Schema
+
+_ACTIVITY = re.compile(r"(?i)^(?:activity|exercise|workout|sport|type|kind|habit|workout_type|exercise_type|activity_type|name|exercise_name|activity_name|workout_name)$")
+_SIZE = re.compile(r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b")
+_SMALL = r"(?:of|the|and|in|a|an|to|for|on|with|at|from|or|&|vs\.?|de|la|le|des|du|von|der)"
+_TITLE = re.compile(rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’!?-]*)*")
+
+
+def fill(
+    schema: Schema, text: str, spans: Spans, sentence: Sentence, data: dict[str, Any], used: list[tuple[int, int]]
+) -> None:
+    """Adds the values of the text fields and lists to `data`."""
+    wanted = [spec for spec in schema.fields if spec.name not in data and _is_text(spec)]
+    chunks = _candidates(schema, text, spans, sentence, data)
+    pairs = [
+        (score(spec, chunk, sentence, wanted) + (0.35 if spec.required else 0), number, spec, chunk)
+        for spec in wanted
+        for number, chunk in enumerate(chunks)
+    ]
+    taken: set[int] = set()
+    for fit, number, spec, chunk in sorted(pairs, key=lambda pair: (-pair[0], pair[1])):
+        if fit < 1 or spec.name in data or number in taken:
+            continue
+        value = value_of(spec, chunk, text)
+        if value:
+            data[spec.name] = _listed(value) if spec.kind == "list" else value
+            taken.add(number)
+            taken |= {other for other, part in enumerate(chunks) if part.start == chunk.start and part.role == chunk.role}
+    _fill_labelled(wanted, text, data)
+    _fill_sizes(wanted, text, spans, data, used)
+
+
+def _is_text(spec: RecordField) -> bool:
+    return spec.kind == "text" or spec.kind == "list" and spec.item is not None and spec.item.kind == "text"
+
+
+def _listed(value: str) -> list[str]:
+    return [part.strip() for part in re.split(r"\s*,\s*|\s+(?:and|&)\s+", value) if part.strip()]
+
+
+# --- what there is to choose from -------------------------------------------------------------------------------------
+
+
+def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, data: dict[str, Any]) -> list[Chunk]:
+    chosen = {fold(str(value)) for spec in schema.fields if spec.kind == "enum" and (value := data.get(spec.name))}
+    chunks: list[Chunk] = []
+    for number, chunk in enumerate(sentence.chunks):
+        following = sentence.chunks[number + 1] if number + 1 < len(sentence.chunks) else None
+        if chunk.after_measure and following and following.role == "of" and stem(chunk.text.split()[-1]) in _units(spans):
+            continue
+        bare = _without(chunk, chosen)
+        if bare and not _is_field_name(schema, bare):
+            chunks.append(bare)
+    activity = lexicon()["activities"].get(sentence.verb)
+    if activity:
+        chunks.append(Chunk("activity", activity, sentence.verb_span[0]))
+    return chunks
+
+
+def _units(spans: Spans) -> set[str]:
+    return {stem(measure.unit) for measure in spans.measures if measure.unit}
+
+
+def _without(chunk: Chunk, chosen: set[str]) -> Chunk | None:
+    """Without a word that is the value of a choice already: a "mild" headache."""
+    words = [word for word in chunk.text.split() if fold(word) not in chosen]
+    return replace(chunk, text=" ".join(words)) if words else None
+
+
+def _is_field_name(schema: Schema, chunk: Chunk) -> bool:
+    said = stems(chunk.text)
+    return any(said == stems(spec.name) for spec in schema.fields if spec.is_number) and chunk.role in ("loose", "object", "subject")
+
+
+# --- how well they fit ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2048)
+def roles(spec: RecordField) -> tuple[tuple[str, float], ...]:
+    """The roles of a field with how sure each is: by name, else by description."""
+    found: dict[str, float] = {}
+    for role, named, described in _role_patterns():
+        if named.fullmatch(spec.name):
+            found[role] = 1.0
+        elif described is not None and described.search(spec.description):
+            found[role] = 0.9
+        elif any(named.fullmatch(part) for part in spec.name.split("_")):
+            found[role] = 0.7
+    if spec.name == "name" or spec.name.endswith("_name"):
+        found.setdefault("title", 0.8)
+    if len(found) > 1 and "purpose" in found and found["purpose"] == 1.0 and max(found.values()) == 1.0:
+        found = {role: sure for role, sure in found.items() if role == "purpose" or sure >= 0.9}
+    return tuple(found.items()) or (("thing", 0.45),)
+
+
+@cache
+def _role_patterns() -> list[tuple[str, re.Pattern[str], re.Pattern[str] | None]]:
+    return [
+        (role, re.compile(f"(?i)(?:{entry['name']})"), re.compile(f"(?i)(?:{entry['text']})") if entry["text"] else None)
+        for role, entry in lexicon()["roles"].items()
+        if entry["name"]
+    ]
+
+
+def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[RecordField]) -> float:
+    """How well a phrase fits a text field, 0 to about 6."""
+    best = 0.0
+    for role, sure in roles(spec):
+        entry = lexicon()["roles"][role]
+        fit = entry["score"].get(chunk.role, 0.0) * sure
+        if chunk.role == "activity" and _ACTIVITY.match(spec.name):
+            fit = 2.9
+        if not fit:
+            continue
+        if entry.get("person"):
+            fit += 0.8 if chunk.proper else -1.1 if chunk.role in ("object", "at", "from", "subject") else -0.4
+        elif role == "title":
+            fit += 0.8 if chunk.proper else -0.3
+        elif role == "thing" and chunk.proper and chunk.role == "object" and _has_person(wanted):
+            fit -= 1.2
+        elif role == "thing" and chunk.after_measure:
+            fit += 0.5
+        if role == "thing" and _known_words(spec) & set(stems(chunk.text)):
+            fit += 1
+        best = max(best, fit)
+    if best and _ACTIVITY.match(spec.name) and chunk.role in ("object", "for", "loose") and stem(chunk.text.split()[-1]) in _units_of_all():
+        best -= 1.5
+    return best
+
+
+@cache
+def _units_of_all() -> frozenset[str]:
+    extra = "lap set rep time round page minut hour"
+    return frozenset(stem(word) for word in unit_table()) | frozenset(extra.split())
+
+
+def _has_person(wanted: list[RecordField]) -> bool:
+    return any(lexicon()["roles"][role].get("person") for spec in wanted for role, _ in roles(spec))
+
+
+@lru_cache(maxsize=2048)
+def _known_words(spec: RecordField) -> frozenset[str]:
+    """Examples named in the description: "(e.g. running, yoga)"."""
+    m = re.search(r"(?i)(?:e\.?g\.?|such\s+as|like|for\s+example|:|including)[,\s]+(.+)$", spec.description)
+    return frozenset(stems(m[1])) if m else frozenset()
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
+    """The phrase as the field's value: a whole title, a canonical activity, a pain."""
+    value = chunk.text
+    kinds = {role for role, _ in roles(spec)}
+    if "title" in kinds and chunk.proper and chunk.role not in ("quote", "activity"):
+        m = _TITLE.match(text, chunk.start)
+        value = m.group().strip(" .,") if m and len(m.group()) >= len(value) else value
+    hurts = re.fullmatch(r"(?i)(.+?)\s+(?:hurts?|aches?|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value)
+    if hurts and "thing" in kinds:
+        return f"{hurts[1].lower()} pain"
+    example = _example(spec, value)
+    if example:
+        return example
+    if _ACTIVITY.match(spec.name) and spec.name != "name" and len(value.split()) == 1:
+        return lexicon()["activities"].get(stem(value), value) if not value.endswith("s") else value
+    return value
+
+
+def _example(spec: RecordField, value: str) -> str:
+    """The example of the description that the value is a form of, as the description writes it."""
+    wanted = stems(value)
+    m = re.search(r"(?i)(?:e\.?g\.?|such\s+as|like|for\s+example|including)[,\s]+(.+?)\)?\.?$", spec.description)
+    if not m:
+        return ""
+    examples = [part.strip() for part in re.split(r",\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+|/", m[1])]
+    return next((part for part in examples if part and stems(part) == wanted), "")
+
+
+def _fill_labelled(wanted: list[RecordField], text: str, data: dict[str, Any]) -> None:
+    """"category: food", "note: with ice": what is called by the field's name beats everything."""
+    for spec in wanted:
+        name = r"[\s_-]".join(map(re.escape, spec.name.split("_")))
+        m = re.search(rf"(?i)\b{name}\s*(?::|=|\bis\b|\bwas\b)\s*[\"“']?([^,;\n\"”]+)", text)
+        if m and (value := m[1].strip(" .'")):
+            data[spec.name] = _listed(value) if spec.kind == "list" else value
+
+
+def _fill_sizes(
+    wanted: list[RecordField], text: str, spans: Spans, data: dict[str, Any], used: list[tuple[int, int]]
+) -> None:
+    """A dose or a duration kept as text: the words as they were said."""
+    for spec in wanted:
+        if spec.kind != "text" or not _SIZE.search(spec.words.replace("_", " ")) or not _SIZE.search(spec.name.replace("_", " ")):
+            continue
+        free = [m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare")]
+        if free:
+            data[spec.name] = text[slice(*free[0].span)].strip()
+            used.append(free[0].span)
