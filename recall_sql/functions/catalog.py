@@ -14,6 +14,10 @@ FACTS = (
     "STRUCT(category VARCHAR, fact_key VARCHAR, fact_value VARCHAR, confidence DOUBLE, kind VARCHAR, op VARCHAR, "
     "evidence VARCHAR, replaces VARCHAR)[]"
 )
+INTENT = (
+    "STRUCT(matched BOOLEAN, schema VARCHAR, intent VARCHAR, confidence DOUBLE, data JSON, match JSON, updates JSON, "
+    "reason VARCHAR)"
+)
 SETTINGS = "STRUCT(name VARCHAR, value VARCHAR, origin VARCHAR, description VARCHAR)[]"
 
 
@@ -78,6 +82,30 @@ FUNCTIONS = (
         volatile=False,
         description="A model's raw CSV or JSON answer as a list of facts.",
         work="parse_facts:run",
+    ),
+    SqlFunction(
+        name="detect_intent",
+        usage="DETECT_INTENT(message[, model | {schemas, user, now, timezone, model, recent, on_error, memo}])",
+        returns=INTENT,
+        volatile=True,
+        description="Which kind of record a message is about and what it wants: insert, update, delete, query or none.",
+        work="detect_intent:run",
+    ),
+    SqlFunction(
+        name="recall_ask",
+        usage="recall_ask(question, {user[, now, timezone, model, schemas]})",
+        returns="STRUCT(sql VARCHAR, result JSON, explanation VARCHAR, error VARCHAR)",
+        volatile=True,
+        description="A question about one user's records as SQL, run in a sandbox, and what came out.",
+        work="detect_intent:ask",
+    ),
+    SqlFunction(
+        name="recall_add_schema",
+        usage="recall_add_schema(definition)",
+        returns="VARCHAR",
+        volatile=True,
+        description="Declares a kind of record from JSON (name, description, JSON Schema) and makes its table.",
+        work="detect_intent:add_schema",
     ),
     SqlFunction(
         name="recall_set",

@@ -12,10 +12,6 @@ import pyarrow as pa
 Kind = Literal["insert", "update", "delete", "query", "none"]
 KINDS = ("insert", "update", "delete", "query", "none")
 
-INTENT_TYPE = (
-    "STRUCT(matched BOOLEAN, schema VARCHAR, intent VARCHAR, confidence DOUBLE, data JSON, match JSON, updates JSON, "
-    "reason VARCHAR)"
-)
 ARROW_TYPE = pa.struct(
     [
         ("matched", pa.bool_()),

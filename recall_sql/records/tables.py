@@ -75,7 +75,7 @@ def declare(con: duckdb.DuckDBPyConnection, schema: Schema) -> str:
             """
             insert into recall_schemas (name, description, definition) values ($name, $description, $definition)
             on conflict (name) do update set description = excluded.description, definition = excluded.definition,
-                version = recall_schemas.version + 1, updated_at = current_timestamp
+                version = recall_schemas.version + 1, updated_at = now()
             """,
             {"name": schema.name, "description": schema.description, "definition": schema.as_json()},
         )

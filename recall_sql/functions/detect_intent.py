@@ -1,0 +1,255 @@
+"""DETECT_INTENT(message[, opts]): which record a message is about, and what it wants done with it.
+
+With rules it is records/rules; with any other model it is a prompt with a JSON schema. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache, partial
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+from json_repair import repair_json
+
+from recall_sql.calls import Question
+from recall_sql.errors import InputError
+from recall_sql.functions import arguments, embed, generate
+from recall_sql.functions.arguments import Column
+from recall_sql.models import registry
+from recall_sql.models.base import Request
+from recall_sql.records.intents import ARROW_TYPE, KINDS, Intent, Match
+from recall_sql.records.process import moment
+from recall_sql.records.schemas import Schema, from_json
+from recall_sql.records.tables import declare, load_all
+
+if TYPE_CHECKING:
+    from recall_sql.instance import Instance
+
+PROMPT_VERSION = "1"
+ANSWER: dict[str, Any] = {
+    "type": "object",
+    "required": ["schema", "intent", "confidence", "data", "match", "updates", "reason"],
+    "properties": {
+        "schema": {"type": ["string", "null"]},
+        "intent": {"type": "string", "enum": list(KINDS)},
+        "confidence": {"type": "number"},
+        "data": {"type": ["object", "null"]},
+        "match": {
+            "type": ["object", "null"],
+            "properties": {
+                "where": {"type": "object"},
+                "recency": {"type": ["string", "null"], "enum": ["latest", "oldest", None]},
+                "count": {"type": ["integer", "null"]},
+            },
+        },
+        "updates": {"type": ["object", "null"]},
+        "reason": {"type": "string"},
+    },
+}
+
+
+class IntentOptions(arguments.Options):
+    """schemas: names, or definitions as JSON; all that are declared, if not given. recent: the schema of the user's
+    last record, which "change that" is about. now: the moment of the message; the clock, if not given."""
+
+    schemas: tuple[str, ...] | str | None = None
+    user: str | None = None
+    now: datetime | None = None
+    timezone: str | None = None
+    recent: str | None = None
+    on_error: Literal["fail", "null"] | None = None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    text: str
+    schemas: tuple[Schema, ...]
+    now: datetime
+    option: IntentOptions
+
+
+def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """One intent per row; NULL for NULL."""
+    column, opts = arguments.split("DETECT_INTENT", columns)
+    texts = arguments.texts("DETECT_INTENT", "message", column)
+    options = arguments.options("DETECT_INTENT", IntentOptions, opts, len(texts))
+    known = {schema.name: schema for schema in _declared(instance, options)}
+    asked = [
+        None
+        if text is None
+        else _Asked(text, _schemas(option, known), moment(option.now, option.timezone), option)
+        for text, option in zip(texts, options, strict=True)
+    ]
+    return pa.array([None if intent is None else intent.as_row() for intent in _detect_all(instance, asked)], ARROW_TYPE)
+
+
+def detect(
+    instance: Instance, message: str, schemas: Sequence[Schema], now: datetime, *, model: str | None = None, recent: str | None = None
+) -> Intent:
+    """The same for one message, from Python."""
+    option = IntentOptions(model=model, recent=recent)
+    found = _detect_all(instance, [_Asked(message, tuple(schemas), now, option)])[0]
+    return found if found is not None else Intent(False, "none", reason="the model gave no answer")
+
+
+def _declared(instance: Instance, options: Sequence[IntentOptions]) -> list[Schema]:
+    needed = any(o.schemas is None or any(not s.lstrip().startswith("{") for s in _listed(o.schemas)) for o in options)
+    if not needed:
+        return []
+    with instance.cursor() as cursor:
+        return load_all(cursor)
+
+
+def _listed(schemas: tuple[str, ...] | str) -> tuple[str, ...]:
+    return (schemas,) if isinstance(schemas, str) else schemas
+
+
+def _schemas(option: IntentOptions, known: dict[str, Schema]) -> tuple[Schema, ...]:
+    if option.schemas is None:
+        return tuple(known.values())
+    found = []
+    for given in _listed(option.schemas):
+        if given.lstrip().startswith("{"):
+            found.append(_definition(given))
+        elif given in known:
+            found.append(known[given])
+        else:
+            raise InputError(f"no schema '{given}' is declared; there are: {', '.join(known) or 'none'}")
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _definition(text: str) -> Schema:
+    return from_json(text)
+
+
+def _detect_all(instance: Instance, asked: Sequence[_Asked | None]) -> list[Intent | None]:
+    found: list[Intent | None] = [None] * len(asked)
+    by_model: dict[tuple[str, str | None, bool | None], list[int]] = {}
+    for row, one in enumerate(asked):
+        if one is None:
+            continue
+        model = one.option.model or instance.settings.extractor
+        if model == "rules":
+            found[row] = _by_rules(instance, one)
+        else:
+            by_model.setdefault((model, one.option.on_error, one.option.memo), []).append(row)
+    for (model, _, _), rows in by_model.items():
+        inputs = [one for row in rows if (one := asked[row]) is not None]
+        answers = generate.ask(instance, "DETECT_INTENT", [_question(one) for one in inputs], model, inputs[0].option)
+        for row, one, text in zip(rows, inputs, answers, strict=True):
+            found[row] = None if text is None else read_answer(text, one.schemas)
+    return found
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def _by_rules(instance: Instance, asked: _Asked) -> Intent:
+    from recall_sql.records.rules.detect import detect as by_rules
+
+    similarity = partial(_similarity, instance)
+    return by_rules(asked.text, asked.schemas, asked.now, recent=asked.option.recent, similarity=similarity)
+
+
+def _similarity(instance: Instance, text: str, schemas: Sequence[Schema]) -> list[float] | None:
+    """Cosine of the message and each description, where the embedder runs in this process."""
+    if not _local_embedder(instance.settings.embedder):
+        return None
+    texts = [text, *(f"{schema.name.replace('_', ' ')}: {schema.description}" for schema in schemas)]
+    vectors = embed.vectors(instance, texts, [arguments.Options()] * len(texts)).to_pylist()
+    return [sum(a * b for a, b in zip(vectors[0], vector, strict=True)) for vector in vectors[1:]]
+
+
+@cache
+def _local_embedder(name: str) -> bool:
+    return registry.parse(name).provider == "minilm" and any(
+        row["name"] == "minilm" and row["ready"] for row in registry.available()
+    )
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+def _question(asked: _Asked) -> Question:
+    prompt = template("intent_user.jinja").render(
+        text=asked.text, schemas=asked.schemas, now=asked.now, recent=asked.option.recent
+    )
+    system = template("intent_system.jinja").render()
+    request = Request(prompt=prompt, system=system, temperature=0.0, max_tokens=1024, json_schema=ANSWER)
+    return Question(request, asked.text, PROMPT_VERSION, check=partial(_check, asked.schemas))
+
+
+def _check(schemas: tuple[Schema, ...], answer: str) -> None:
+    try:
+        read_answer(answer, schemas)
+    except InputError as error:
+        raise InputError(f"isn't an intent: {error}") from None
+
+
+def read_answer(answer: str, schemas: Sequence[Schema]) -> Intent:
+    """A model's answer as an intent, checked against the schema it names. InputError where it is none."""
+    given = repair_json(answer.rsplit("</think>", 1)[-1], return_objects=True)
+    if not isinstance(given, dict) or given.get("intent") not in KINDS:
+        raise InputError("no object with an intent in it")
+    kind, confidence = given["intent"], given.get("confidence")
+    sure = min(1.0, max(0.0, float(confidence))) if isinstance(confidence, int | float) else 0.5
+    reason = str(given.get("reason") or "")
+    schema = next((schema for schema in schemas if schema.name == given.get("schema")), None)
+    if kind == "none" or schema is None:
+        why = reason or f"there is no schema '{given.get('schema')}'"
+        return Intent(False, "none", confidence=sure, reason=why)
+    match = _match(given.get("match"), schema)
+    if kind in ("update", "delete") and match is None:
+        return Intent(False, kind, schema.name, sure, reason="the model didn't say which record")
+    try:
+        data = schema.validate(_known(given.get("data"), schema)) if kind == "insert" else None
+        updates = schema.validate(_known(given.get("updates"), schema), partial=True) if kind == "update" else None
+    except InputError as error:
+        return Intent(False, kind, schema.name, sure, reason=str(error))
+    if kind == "update" and not updates:
+        return Intent(False, kind, schema.name, sure, match=match, reason="the model didn't say what shall change")
+    return Intent(True, kind, schema.name, sure, data, match, updates, reason)
+
+
+def _known(given: Any, schema: Schema) -> dict[str, Any]:
+    values = given if isinstance(given, dict) else {}
+    return {name: value for name, value in values.items() if name in schema.names and value is not None}
+
+
+def _match(given: Any, schema: Schema) -> Match | None:
+    if not isinstance(given, dict):
+        return None
+    where = _known(given.get("where"), schema)
+    recency = given.get("recency") if given.get("recency") in ("latest", "oldest") else None
+    count = given.get("count", 1)
+    if not where and recency is None and count == 1:
+        return None
+    return Match(where, recency, count if isinstance(count, int) and count > 0 else None)
+
+
+@cache
+def template(name: str) -> Any:
+    """A prompt of recall_sql/prompts."""
+    from jinja2 import Environment, StrictUndefined
+
+    source = resources.files("recall_sql").joinpath("prompts", name).read_text("utf-8")
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False, default=str)
+    return environment.from_string(source)
+
+
+def add_schema(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """recall_add_schema(definition): declares a kind of record; says what was done to its table."""
+    definitions = arguments.texts("recall_add_schema", "definition", columns[0])
+    done = []
+    with instance.cursor() as cursor:
+        for definition in definitions:
+            schema = None if definition is None else from_json(definition)
+            done.append(None if schema is None else f"{schema.name} {declare(cursor, schema)}")
+    return pa.array(done, pa.string())

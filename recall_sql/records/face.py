@@ -1,0 +1,206 @@
+"""`Records`: schemas, messages, questions and rows of one database, by user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from recall_sql.errors import InputError
+from recall_sql.records import store, tables
+from recall_sql.records.intents import Intent
+from recall_sql.records.process import Answer, Handler, Handlers, answer, carry_out, moment
+from recall_sql.records.schemas import Schema, from_json, from_model, read
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class Records:
+    """The records of one database. Every method but those about schemas names a user and refuses to work without one.
+
+    con: an open recall_sql connection. timezone: of users whose calls name none. model: who reads messages and
+    questions where a call names nobody: 'rules', or a model string; the setting `extractor`, if not given.
+    """
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        *,
+        timezone: str | None = None,
+        model: str | None = None,
+        on_insert: Handler | None = None,
+        on_update: Handler | None = None,
+        on_delete: Handler | None = None,
+        on_query: Handler | None = None,
+    ) -> None:
+        self._con, self._timezone, self._model = con, timezone, model
+        self._classes: dict[str, type[BaseModel]] = {}
+        self._handlers = Handlers()
+        self._add_handlers(None, insert=on_insert, update=on_update, delete=on_delete, query=on_query)
+
+    # --- schemas ------------------------------------------------------------------------------------------------------
+
+    def add_schema(
+        self,
+        name: str,
+        description: str = "",
+        schema: type[BaseModel] | Mapping[str, Any] | None = None,
+        *,
+        on_insert: Handler | None = None,
+        on_update: Handler | None = None,
+        on_delete: Handler | None = None,
+        on_query: Handler | None = None,
+    ) -> Schema:
+        """Declares a kind of record and makes or migrates its table. Raises InputError with a plan where it can't.
+
+        schema: a pydantic class or a JSON Schema. With a name alone, the path of a JSON file {name, description, schema}.
+        """
+        if schema is None:
+            declared = from_json(Path(name).read_text("utf-8"))
+        elif isinstance(schema, type) and issubclass(schema, BaseModel):
+            declared = from_model(name, description, schema)
+            self._classes[name] = schema
+        elif isinstance(schema, Mapping):
+            declared = read(name, description or str(schema.get("description") or ""), schema)
+        else:
+            raise InputError(f"schema must be a pydantic class or a JSON Schema, not {type(schema).__name__}")
+        tables.declare(self._con, declared)
+        self._add_handlers(declared.name, insert=on_insert, update=on_update, delete=on_delete, query=on_query)
+        return declared
+
+    def schemas(self) -> list[Schema]:
+        """Every declared schema, by name."""
+        found = tables.load_all(self._con)
+        return [_with_class(schema, self._classes.get(schema.name)) for schema in found]
+
+    def schema(self, name: str) -> Schema:
+        """One schema. InputError if it isn't declared."""
+        found = {schema.name: schema for schema in self.schemas()}
+        if name not in found:
+            raise InputError(f"no schema '{name}' is declared; there are: {', '.join(found) or 'none'}")
+        return found[name]
+
+    def on(self, event: str, handler: Handler, schema: str | None = None) -> Handler:
+        """Calls `handler` with the row after every insert, update, delete or query, of one schema or of all."""
+        return self._handlers.add(event, handler, schema)
+
+    def _add_handlers(self, schema: str | None, **handlers: Handler | None) -> None:
+        for event, handler in handlers.items():
+            if handler is not None:
+                self._handlers.add(event, handler, schema)
+
+    # --- messages and questions ---------------------------------------------------------------------------------------
+
+    def process(
+        self,
+        message: str,
+        user_id: str,
+        *,
+        now: datetime | None = None,
+        timezone: str | None = None,
+        model: str | None = None,
+        dry_run: bool = False,
+    ) -> Answer:
+        """Does what a message says: {matched, schema, intent, action, id, data, confidence, reason}, and what else there is
+        to say (matches, result, sql, hops, handler_errors).
+
+        now, timezone: the moment and the zone of the user, from which "yesterday" is counted. dry_run: says what it would
+        do and writes nothing. Raises InputError without a user; ModelError where a model fails.
+        """
+        from recall_sql.functions import detect_intent
+        from recall_sql.session import instance_of
+
+        store.check_user(user_id)
+        at = moment(now, timezone or self._timezone)
+        model = model or self._model
+        instance = instance_of(self._con)
+        recent = self._recent(user_id)
+        intent = detect_intent.detect(instance, message, self.schemas(), at, model=model, recent=recent)
+        return self._act(intent, message, user_id, at, model or instance.settings.extractor, dry_run)
+
+    def _act(self, intent: Intent, message: str, user_id: str, at: datetime, model: str, dry_run: bool) -> Answer:
+        if not intent.matched or intent.schema is None:
+            return answer(intent)
+        if intent.intent == "query":
+            asked = self.query(message, user_id, now=at, model=model)
+            found = {key: asked[key] for key in ("result", "sql", "explanation", "error") if key in asked}
+            return answer(intent, "query" if asked.get("sql") else None, **found)
+        schema = self.schema(intent.schema)
+        if dry_run:
+            return self._dry(schema, intent, user_id, at)
+        done, rows = carry_out(self._con, schema, intent, user_id, at)
+        return self._handled(done, schema.name, rows)
+
+    def _dry(self, schema: Schema, intent: Intent, user_id: str, at: datetime) -> Answer:
+        if intent.intent == "insert":
+            return answer(intent, None, would="insert")
+        found = store.find(self._con, schema, user_id, intent.match, at) if intent.match else []
+        matches = [store.one(self._con, schema, user_id, record.id) for record in found if record.chosen]
+        return answer(intent, None, would=intent.intent, matches=matches, updates=intent.updates)
+
+    def _handled(self, done: Answer, schema: str, rows: list[dict[str, Any]]) -> Answer:
+        errors = self._handlers.call(done["action"], schema, rows) if done["action"] else []
+        if errors:
+            done["handler_errors"] = errors
+        return done
+
+    def _recent(self, user_id: str) -> str | None:
+        """The schema of the user's last record."""
+        parts = [
+            f"select {tables.literal(schema.name)} as name, max(updated_at) as written from {tables.quoted(schema.name)} where user_id = $user_id"
+            for schema in tables.load_all(self._con)
+        ]
+        if not parts:
+            return None
+        row = self._con.execute(
+            "select name from (" + " union all ".join(parts) + ") where written is not null order by written desc limit 1", {"user_id": user_id}
+        ).fetchone()
+        return row[0] if row else None
+
+    # --- rows, without a model ----------------------------------------------------------------------------------------
+
+    def insert(self, schema: str, data: Mapping[str, Any], user_id: str, *, now: datetime | None = None) -> dict[str, Any]:
+        """Writes a record and returns its row. InputError lists what is wrong with the data."""
+        store.check_user(user_id)
+        row = store.insert(self._con, self.schema(schema), user_id, data, moment(now, self._timezone))
+        self._handlers.call("insert", schema, [row])
+        return row
+
+    def update(
+        self, schema: str, record_id: UUID | str, updates: Mapping[str, Any], user_id: str, *, now: datetime | None = None
+    ) -> dict[str, Any]:
+        """Changes fields of a record and returns its row. InputError if the user has no such record."""
+        store.check_user(user_id)
+        kind = self.schema(schema)
+        store.one(self._con, kind, user_id, record_id)
+        row = store.update(self._con, kind, user_id, [record_id], updates, moment(now, self._timezone))[0]
+        self._handlers.call("update", schema, [row])
+        return row
+
+    def delete(self, schema: str, record_id: UUID | str, user_id: str) -> dict[str, Any]:
+        """Deletes a record and returns what it was. InputError if the user has no such record."""
+        store.check_user(user_id)
+        kind = self.schema(schema)
+        store.one(self._con, kind, user_id, record_id)
+        row = store.delete(self._con, kind, user_id, [record_id])[0]
+        self._handlers.call("delete", schema, [row])
+        return row
+
+    def get(self, schema: str, record_id: UUID | str, user_id: str) -> dict[str, Any] | None:
+        """One record; None where this user has no such one."""
+        return store.get(self._con, self.schema(schema), store.check_user(user_id), record_id)
+
+    def list(
+        self, schema: str, user_id: str, where: Mapping[str, Any] | None = None, limit: int = 1000
+    ) -> list[dict[str, Any]]:
+        """Records of this user, the newest first. where: field → value, texts without case and accents."""
+        return store.listed(self._con, self.schema(schema), store.check_user(user_id), where, limit)
+
+
+def _with_class(schema: Schema, model: type[BaseModel] | None) -> Schema:
+    return schema if model is None else Schema(schema.name, schema.description, schema.fields, schema.definition, model)
