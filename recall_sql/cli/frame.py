@@ -155,6 +155,7 @@ def opened(db: str, *, must_exist: bool = False, **options: Any) -> Iterator[duc
     if must_exist and db != ":memory:" and not Path(db).exists():
         raise InputError(f"there is no database {db}; --db names one, `recall-sql init` or `import` makes one")
     with closing(connect(db, **options)) as con:
+        con.execute("set enable_progress_bar = false")  # DuckDB's own goes to standard output, into the rows
         yield con
 
 

@@ -164,10 +164,10 @@ def _unknown_session(con: duckdb.DuckDBPyConnection, session_id: str) -> str:
 @click.option("--db", default="demo.duckdb", show_default=True, metavar="FILE", help="Made anew on every run.")
 def demo(db: str) -> None:
     """Run the whole pipeline on an example conversation and show what comes of it."""
-    from recall_sql.demo import Demo
+    from recall_sql.demo import run_demo
 
-    with step_progress() as on_progress:
-        Demo(db, say=click.echo, show=lambda result: render_tables(result, "table", wide_console())).run(on_progress)
+    console = wide_console()
+    run_demo(db, say=click.echo, show=lambda result: render_tables(result, "table", console), progress=step_progress)
 
 
 @click.command()

@@ -44,7 +44,7 @@ def _conversations(file: Path) -> Iterator[Any]:
             found = con.execute(f"select json from {source}", [literal_path(file), _LARGEST])
             while row := found.fetchone():
                 yield json.loads(row[0])
-        except duckdb.Error as error:
+        except (duckdb.Error, json.JSONDecodeError) as error:
             read_json(file)  # says which line is at fault; slow, and only after an error
             raise InputError(f"{file.name} can't be read: {' '.join(str(error).split())}") from error
 

@@ -61,9 +61,16 @@ timed as (
                     when length(split_part(said_at, '.', 1)) <= 17 then 1e6
                     else 1e9
                 end)
-            when regexp_matches(said_at, ':\d\d(\.\d+)?\s*(Z|z|UTC|[+-]\d\d(:?\d\d)?)$')
-                then try_cast(regexp_replace(regexp_replace(said_at, '^(\S+)[Tt]', '\1 '), '\s*(Z|z|UTC)$', '+00')
-                    as timestamptz)
+            -- with an offset, as DuckDB reads it: 2026-05-01 10:00:00+00
+            when regexp_matches(said_at, ':\d\d(\.\d+)?\s*(Z|z|UTC|[+-](0\d|1[0-5])(:?\d\d)?)$')
+                then try_cast(
+                    said_at
+                        .regexp_replace('\s*(Z|z|UTC)$', '+00')
+                        .regexp_replace('^(\S+)[Tt]', '\1 ')
+                        .regexp_replace(' (\d\d:\d\d)\s*([+-])', ' \1:00\2')
+                    as timestamptz
+                )
+            when regexp_matches(said_at, ':.*[+-]') then null
             else timezone($timezone, try_cast(said_at as timestamp))
         end as told_at
     from named
