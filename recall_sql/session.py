@@ -70,8 +70,8 @@ def register(
 ) -> duckdb.DuckDBPyConnection:
     """Does the same to a connection somebody else opened, and returns it. Twice is harmless.
 
-    The tables go to the connection's current database. They are committed beside a transaction that is open on
-    `connection`, which sees them once it has ended. A result that hasn't been read yet is lost, as with any statement.
+    The tables go to the connection's current database. A result that hasn't been read yet is lost, as with any
+    statement. Raises InputError within an open transaction, which wouldn't see the functions.
     """
     from recall_sql.settings import Settings
 
@@ -191,6 +191,10 @@ def _new_instance(
 ) -> Instance:
     from recall_sql.functions import install, remove
 
+    if _in_transaction(connection):
+        raise InputError(
+            "a transaction is open, and wouldn't see the functions: commit it before recall_sql.register()"
+        )
     home = _home(connection, address)
     instance = Instance(home, settings)
     with closing_cursor(connection) as cursor:
@@ -199,7 +203,7 @@ def _new_instance(
         wanted = _wanted_embedding(settings, stored)
         if check_embedding:
             _check_embedding(instance, stored, wanted)
-        _check_library(cursor)
+        _check_names(cursor)
         instance.dimension = wanted[1]
         settings.fix("embedder", "embedding_dimension")
         instance.adopt(connection)
@@ -229,7 +233,20 @@ def _home(connection: duckdb.DuckDBPyConnection, address: str | None) -> Home:
     return Home(name, path, bool(read_only), address or databases[0][1])
 
 
-def _check_library(cursor: duckdb.DuckDBPyConnection) -> None:
+def _in_transaction(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether two statements share a transaction; each has its own otherwise."""
+    first, second = (connection.execute("select txid_current()").fetchall() for _ in range(2))
+    return first == second
+
+
+def _check_names(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Neither the library nor a function may hide or be hidden by something of the user's."""
+    from recall_sql.functions import all_functions
+
+    for function in all_functions():
+        with suppress(duckdb.CatalogException):  # there is none: asked this way, it takes a twentieth of a catalog scan
+            cursor.execute(f"explain select {function.name}(null)").fetchall()
+            raise ConfigError(f"this database has a function {function.name} already, which recall_sql brings itself")
     if cursor.execute("from duckdb_databases() where lower(database_name) = ?", [LIBRARY]).fetchall():
         raise ConfigError(
             f"a database called {LIBRARY} is attached, which is the function library's name; attach it under another"
@@ -262,7 +279,7 @@ def _create_tables(cursor: duckdb.DuckDBPyConnection, embedding: tuple[str, int]
 
 def _load_library(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> None:
     """Macros and vocabulary, in a catalog of their own so that the user's file isn't littered."""
-    cursor.execute(f"attach ':memory:' as {LIBRARY}").fetchall()
+    cursor.execute(f"attach ':memory:' as {LIBRARY} (read_write)").fetchall()  # also beside a read-only file
     vocabulary = resources.sql_dir() / "vocabulary"
     for name in ("fact_keys", "source_trust"):
         cursor.execute(

@@ -106,7 +106,7 @@ def _by_rules(text: str, option: ExtractOptions) -> list[dict[str, Any]]:
 def _question(text: str, option: ExtractOptions) -> Question:
     prompt = _template("extract_user.jinja").render(
         text=text,
-        known=option.known or (),
+        known=[{"alias": None, "fact_id": None, **fact} for fact in option.known or ()],
         context=option.context or (),
         now=option.now,
         categories=option.categories,

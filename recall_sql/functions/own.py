@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 
 
 def identify(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """VARCHAR: the instance's id."""
     return pa.array([instance.id] * (len(columns[0]) if columns else 1), pa.string())
 
 
 def set_setting(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """VARCHAR per row: the value that is in force now."""
     if len(columns) != 2:
         raise InputError("recall_set takes a name and a value: recall_set('llm', 'ollama:qwen3')")
     names = arguments.texts("recall_set", "name", columns[0])
@@ -33,6 +37,7 @@ def set_setting(instance: Instance, columns: Sequence[Column]) -> pa.Array:
 
 
 def list_settings(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """A list of (name, value, origin, description) per row."""
     rows = instance.settings.rows()
     kind = pa.list_(pa.struct([(name, pa.string()) for name in ("name", "value", "origin", "description")]))
     return pa.array([rows] * (len(columns[0]) if columns else 1), kind)
@@ -44,13 +49,18 @@ def query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     if not (pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)):
         texts = arguments.texts("VECTOR_SEARCH", "query", column)
         return embed.vectors(instance, texts, [arguments.Options()] * len(texts))
-    rows = column.to_pylist()
-    wrong = next((len(row) for row in rows if row is not None and len(row) != instance.dimension), None)
-    if wrong is not None:
-        raise InputError(
-            f"VECTOR_SEARCH: the query vector has {wrong} components, this database's have {instance.dimension}"
-        )
+    rows = [None if row is None else _vector(row, instance.dimension) for row in column.to_pylist()]
     return pa.array(rows, pa.list_(pa.float32(), instance.dimension))
+
+
+def _vector(given: list[Any], dimension: int) -> list[float]:
+    if len(given) != dimension:
+        raise InputError(
+            f"VECTOR_SEARCH: the query vector has {len(given)} components, this database's have {dimension}"
+        )
+    if not all(isinstance(number, int | float | Decimal) and math.isfinite(number) for number in given):
+        raise InputError("VECTOR_SEARCH: the query vector must hold finite numbers only")
+    return [float(number) for number in given]
 
 
 def input_hash(instance: Instance, columns: Sequence[Column]) -> pa.Array:

@@ -16,35 +16,24 @@ if TYPE_CHECKING:
 
 
 def install(connection: duckdb.DuckDBPyConnection, instance: Instance) -> None:
-    """Registers every function in the instance of `connection`; `instance` keeps the callables alive.
-
-    All or none: ConfigError if there is a function of such a name already.
-    """
-    done: list[SqlFunction] = []
+    """Registers every function in the instance of `connection`; `instance` keeps the callables alive."""
     for function in all_functions():
         call = _guarded(function, instance)
         instance.functions.append(call)
-        try:
-            connection.create_function(
-                function.name,
-                call,
-                None,
-                connection.type(function.returns.format(dimension=instance.dimension)),
-                type="arrow",
-                null_handling="special",
-                side_effects=function.volatile,
-            )
-        except duckdb.Error as error:
-            remove(connection, done)
-            raise ConfigError(
-                f"{function.title} can't be registered; does this database have a function of that name? ({error})"
-            ) from error
-        done.append(function)
+        connection.create_function(
+            function.name,
+            call,
+            None,
+            connection.type(function.returns.format(dimension=instance.dimension)),
+            type="arrow",
+            null_handling="special",
+            side_effects=function.volatile,
+        )
 
 
-def remove(connection: duckdb.DuckDBPyConnection, functions: list[SqlFunction] | None = None) -> None:
-    """Takes `functions` (all of them by default) out again, by the connection that put them in."""
-    for function in functions if functions is not None else all_functions():
+def remove(connection: duckdb.DuckDBPyConnection) -> None:
+    """Takes all of them out again, by the connection that put them in."""
+    for function in all_functions():
         connection.remove_function(function.name)
 
 

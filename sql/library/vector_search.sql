@@ -23,7 +23,7 @@ with scored as (
           and (of_agent is null or if(agent_id = '<none>', error('VECTOR_SEARCH: the table has no column agent_id'), agent_id = of_agent))
     ) as scoped
 ),
--- a vector of zeros has no direction: its score is not a number, and it is never near anything
+-- a vector of zeros has no direction: its score is not a number (-1 on DuckDB 1.5), and it is never near anything
 nearest as (
     from scored
     order by if(isnan(score), null, score) desc nulls last
@@ -32,6 +32,8 @@ nearest as (
 select nearest.*, row_number() over (order by score desc) as rank
 from nearest
 where score is not null and not isnan(score) and (lowest is null or score >= lowest)
+  and array_inner_product(struct_extract(nearest, vectors), struct_extract(nearest, vectors)) > 0
+  and array_inner_product(recall_query_vector(query), recall_query_vector(query)) > 0
 order by rank;
 
 create or replace macro recall_sql.main.vector_search(
