@@ -11,13 +11,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 
 from recall_sql.errors import InputError, RecallError, RecipeError
-from recall_sql.runner import RunResult, execute, load
+from recall_sql.runner import Recipe, RunResult, execute, load
 from recall_sql.runner.conflicts import execute_retrying
 from recall_sql.session import register
 
@@ -113,7 +114,7 @@ class Memory:
         self._run("beliefs/forget_fact", **values, evidence=evidence, observed_at=observed_at)
 
     def believe(self, candidates: Iterable[Mapping[str, Any]], *, fact_scope: str = "auto") -> dict[str, int]:
-        """Let a batch of typed candidates meet what is believed (recipe beliefs/believe); counts of the events.
+        """Let a batch of typed candidates meet what is believed (recipe beliefs/believe); counts of events.
 
         A candidate has category, fact_key, fact_value, observed_at, and any of source (USER), session_id, confidence,
         kind, op, source_turn_id, evidence, replaces, agent_id, user_id. What is refused becomes history.
@@ -225,14 +226,15 @@ class Memory:
     def _run(self, recipe: str, *, scoped: bool = True, **values: Any) -> RunResult:
         if scoped:
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
-        return run(self.con, recipe, **{name: value for name, value in values.items() if value is not None})
+        given = {name: value for name, value in values.items() if value is not None}
+        return _execute(self.con, _shipped(recipe), given)
 
     def _read(self, recipe: str, *, scoped: bool = True, **values: Any) -> RunResult:
         """Runs a recipe that changes nothing; such runs aren't recorded."""
         if scoped:
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
         given = {name: value for name, value in values.items() if value is not None}
-        return execute(self.con, load(recipe), given, record=False)
+        return execute(self.con, _shipped(recipe), given, record=False)
 
 
 def _rows(result: RunResult) -> list[Row]:
@@ -245,13 +247,20 @@ def run(con: Any, recipe: str, **params: Any) -> RunResult:
     con: as for `Memory`. Conflicts with other transactions are retried. Raises InputError for a bad parameter,
     RefusedError for a direct write that trust forbids, RecipeError otherwise.
     """
+    return _execute(register(native(con)), load(recipe), params)
+
+
+def _execute(con: duckdb.DuckDBPyConnection, recipe: Recipe, values: Mapping[str, Any]) -> RunResult:
     try:
-        return execute_retrying(register(native(con)), load(recipe), params)
+        return execute_retrying(con, recipe, values)
     except RecipeError as error:
         _, refused, why = str(error).partition("refused: ")
         if refused:
             raise RefusedError(_WHERE.sub("", why)) from error
         raise
+
+
+_shipped = cache(load)  # the recipes in the package don't change while it runs
 
 
 def native(con: Any) -> duckdb.DuckDBPyConnection:

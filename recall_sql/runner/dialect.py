@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import duckdb
 
@@ -37,7 +38,8 @@ class Token:
     word: str
 
 
-def tokens(sql: str) -> list[Token]:
+@lru_cache(maxsize=64)  # the same recipe with other values is the same SQL
+def tokens(sql: str) -> tuple[Token, ...]:
     """The tokens of `sql` without comments. DuckDB counts bytes; this counts characters."""
     found = []
     for start, kind in _characters(sql, duckdb.tokenize(sql)):
@@ -46,7 +48,7 @@ def tokens(sql: str) -> list[Token]:
             continue
         match = _WORD.match(sql, start) if name in ("identifier", "keyword", "numeric_const") else None
         found.append(Token(name, start, match[0].lower() if match else sql[start : start + 1]))
-    return found
+    return tuple(found)
 
 
 def _characters(sql: str, found: Sequence[tuple[int, object]]) -> Iterator[tuple[int, object]]:
@@ -60,7 +62,7 @@ def _characters(sql: str, found: Sequence[tuple[int, object]]) -> Iterator[tuple
         yield characters, kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Piece:
     """One statement of a text: `[head, start)` holds its leading comments, `[start, end)` the SQL without `;`."""
 
@@ -69,14 +71,14 @@ class Piece:
     end: int
     tokens: tuple[Token, ...]
 
-    @property
+    @cached_property
     def verb(self) -> str:
         """What the statement does: its first word, or for WITH the word of the statement it belongs to."""
         words = _outer_words(self.tokens)
         changes = [word for word in words if word in _CHANGES] if words[:1] == ["with"] else words
         return changes[0] if changes else "select"
 
-    @property
+    @cached_property
     def returns_rows(self) -> bool:
         """Whether its result is rows and not a count of changes."""
         return self.verb in _QUERIES or (self.verb in _CHANGES and "returning" in _outer_words(self.tokens))
@@ -104,7 +106,8 @@ def _outer_words(found: Sequence[Token]) -> list[str]:
     return words
 
 
-def split(sql: str) -> list[Piece]:
+@lru_cache(maxsize=64)
+def split(sql: str) -> tuple[Piece, ...]:
     """Cuts a text at its semicolons; empty statements are left out."""
     pieces, current, head = [], [], 0
     for token in tokens(sql):
@@ -116,7 +119,7 @@ def split(sql: str) -> list[Piece]:
         current.append(token)
     if current:
         pieces.append(Piece(head, current[0].start, len(sql.rstrip()), tuple(current)))
-    return pieces
+    return tuple(pieces)
 
 
 def placeholders(piece: Piece) -> set[tuple[int, str]]:
@@ -143,7 +146,8 @@ def translate(sql: str) -> str:
     return apply(sql, vector_edits(sql)) if "vector" in sql.lower() else sql
 
 
-def vector_edits(sql: str) -> list[Edit]:
+@lru_cache(maxsize=64)
+def vector_edits(sql: str) -> tuple[Edit, ...]:
     """The edits of `translate`, so that the caller can keep track of its own positions."""
     edits: list[Edit] = []
     found = tokens(sql)
@@ -154,10 +158,10 @@ def vector_edits(sql: str) -> list[Edit]:
             edits.append(Edit(token.start, token.start + len("vector"), "FLOAT"))
             edits.append(Edit(opening.start, opening.start + 1, "["))
             edits.append(Edit(closing.start, closing.start + 1, "]"))
-    return edits
+    return tuple(edits)
 
 
-def _is_type(sql: str, found: list[Token], i: int) -> bool:
+def _is_type(sql: str, found: Sequence[Token], i: int) -> bool:
     """Whether the word at `i` stands where a type must: after `::`, CAST's AS, TYPE, or a column's name.
 
     The body of a macro also follows AS, but no parenthesis closes right after it.

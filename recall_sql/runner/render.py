@@ -5,7 +5,7 @@ A pure function of its arguments: no database is opened and nothing is executed,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -95,7 +95,7 @@ def _statements(recipe: Recipe, variables: dict[str, object]) -> Iterator[Statem
         yield text.statement(piece, step, title)
 
 
-def _directives(recipe: Recipe, sql: str, pieces: list[dialect.Piece]) -> tuple[list[str], list[str | None]]:
+def _directives(recipe: Recipe, sql: str, pieces: Sequence[dialect.Piece]) -> tuple[list[str], list[str | None]]:
     """The step of every statement, and the title its rows are shown under.
 
     `-- result:` stands for the last statement with rows before the next `-- result:` or step.

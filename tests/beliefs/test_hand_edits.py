@@ -9,7 +9,9 @@ from recall_sql import run
 from tests.beliefs.telling import at, beliefs, events, memory, said, taken_back
 
 Con = duckdb.DuckDBPyConnection
-STALE = "select count(*) from chat_facts where embedding is distinct from embed(fact_text(category, fact_key, fact_value))"
+STALE = (
+    "select count(*) from chat_facts where embedding is distinct from embed(fact_text(category, fact_key, fact_value))"
+)
 
 
 def next_run(con: Con) -> None:
@@ -66,7 +68,9 @@ def test_a_removed_belief_doesnt_come_back_by_older_evidence(diet: Con) -> None:
 
 
 def test_a_renamed_belief_competes_where_it_belongs_now(diet: Con) -> None:
-    diet.execute("update chat_facts set category = 'dietary', fact_key = 'keto', fact_value = 'true' where category = 'pet'")
+    diet.execute(
+        "update chat_facts set category = 'dietary', fact_key = 'keto', fact_value = 'true' where category = 'pet'"
+    )
     memory(diet).believe([said("pet.cat", "Luna", when=2)])
     assert beliefs(diet) == {"dietary.keto": "true", "dietary.vegetarian": "true", "pet.cat": "Luna"}
     memory(diet).remember("true", category="dietary", fact_key="paleo")
@@ -79,7 +83,9 @@ def test_a_row_written_by_hand_gets_its_slot_and_vector(diet: Con) -> None:
         " values ('u1', 'likes', 'trains', 'trains', 1, '2026-01-01'), ('u1', 'dietary', 'vegan', 'true', 1, '2026-01-01')"
     )
     next_run(diet)
-    slots = dict(diet.execute("select category || '.' || fact_key, slot from chat_facts where fact_key <> 'cat'").fetchall())
+    slots = dict(
+        diet.execute("select category || '.' || fact_key, slot from chat_facts where fact_key <> 'cat'").fetchall()
+    )
     assert slots["likes.trains"] == "taste/train"
     assert slots["dietary.vegetarian"] == "dietary/diet"
     assert slots["dietary.vegan"].startswith("dietary/vegan")  # what a person left standing stays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +22,16 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 TRUST = {"SYSTEM": 100, "USER": 80, "AGENT": 60, "TOOL": 40, "DOCUMENT": 20, "CODE": 10}
 
 names = st.sampled_from(
-    ["dietary.vegan", "dietary.vegetarian", "pet.cat", "pet.cats", "likes.jazz", "dislikes.jazz", "budget.max_usd", "budget.max_eur"]
+    [
+        "dietary.vegan",
+        "dietary.vegetarian",
+        "pet.cat",
+        "pet.cats",
+        "likes.jazz",
+        "dislikes.jazz",
+        "budget.max_usd",
+        "budget.max_eur",
+    ]
 )
 values = st.sampled_from(["a", "b", "B."])
 turns = st.integers(1, 40)
@@ -99,7 +109,9 @@ class Believing(RuleBasedStateMachine):
 
     @rule(value=values)
     def edit_by_hand(self, value: str) -> None:
-        self.con.execute("update chat_facts set fact_value = ? where fact_key = (select min(fact_key) from chat_facts)", [value])
+        self.con.execute(
+            "update chat_facts set fact_value = ? where fact_key = (select min(fact_key) from chat_facts)", [value]
+        )
 
     @rule()
     def remove_by_hand(self) -> None:
@@ -134,26 +146,42 @@ def shared() -> Any:
 
 
 _users = itertools.count()
+History = list[dict[str, Any]]
 
 
-def believed(con: duckdb.DuckDBPyConnection, batches: list[list[dict[str, Any]]]) -> list[tuple]:
-    user = f"user {next(_users)}"
-    for batch in batches:
-        Memory(con, user_id=user).believe([candidate | {"user_id": user} for candidate in batch])
+@st.composite
+def history(draw: st.DrawFn) -> History:
+    """Evidence with a moment of its own each. Only SYSTEM facts depend on the order, since nothing changes the first."""
+    pieces = draw(
+        st.lists(evidence(st.sampled_from(["USER", "AGENT", "TOOL", "DOCUMENT", "CODE"])), min_size=2, max_size=6)
+    )
+    return [
+        piece | {"observed_at": at(nth + 1), "source_turn_id": nth, "kind": "KNOWLEDGE"}
+        for nth, piece in enumerate(pieces)
+    ]
+
+
+def believed(con: duckdb.DuckDBPyConnection, tellings: list[list[History]]) -> list[list[tuple]]:
+    """What is believed after each telling, a telling being batches. Each is told to a user of its own, side by side."""
+    users = [f"user {next(_users)}" for _ in tellings]
+    for batches in itertools.zip_longest(*tellings, fillvalue=[]):
+        heard = [piece | {"user_id": user} for user, batch in zip(users, batches, strict=True) for piece in batch]
+        Memory(con).believe(heard)
     query = "select session_id, category, fact_key, fact_value, source, observed_at from chat_facts where user_id = ? order by all"
-    return con.execute(query, [user]).fetchall()
+    return [con.execute(query, [user]).fetchall() for user in users]
 
 
-@given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=[*SLOW, HealthCheck.function_scoped_fixture], derandomize=True)
-def test_the_order_of_batches_doesnt_matter(shared: duckdb.DuckDBPyConnection, data: st.DataObject) -> None:
-    """Only SYSTEM facts depend on it, since nothing may change the first."""
-    sources = st.sampled_from(["USER", "AGENT", "TOOL", "DOCUMENT", "CODE"])
-    pieces = data.draw(st.lists(evidence(sources), min_size=2, max_size=6))
-    pieces = [piece | {"observed_at": at(nth + 1), "source_turn_id": nth, "kind": "KNOWLEDGE"} for nth, piece in enumerate(pieces)]
-    shuffled = data.draw(st.permutations(pieces))
-    cut = data.draw(st.integers(0, len(pieces)))
-    at_once = believed(shared, [pieces])
-    assert believed(shared, [[piece] for piece in pieces]) == at_once
-    assert believed(shared, [shuffled[:cut], shuffled[cut:]]) == at_once
-    assert believed(shared, [[piece] for piece in shuffled]) == at_once
+@given(histories=st.lists(history(), min_size=20, max_size=20), chance=st.randoms(use_true_random=False))
+@settings(max_examples=4, deadline=None, suppress_health_check=SLOW, derandomize=True)
+def test_the_order_of_batches_doesnt_matter(
+    shared: duckdb.DuckDBPyConnection, histories: list[History], chance: random.Random
+) -> None:
+    all_tellings = []
+    for pieces in histories:
+        shuffled = chance.sample(pieces, len(pieces))
+        cut = chance.randint(0, len(pieces))
+        tellings = [[pieces], [[piece] for piece in pieces], [shuffled[:cut], shuffled[cut:]], [[p] for p in shuffled]]
+        all_tellings += tellings
+    outcomes = believed(shared, all_tellings)
+    for nth in range(0, len(outcomes), 4):
+        assert outcomes[nth : nth + 4] == [outcomes[nth]] * 4, all_tellings[nth : nth + 4]

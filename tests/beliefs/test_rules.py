@@ -234,7 +234,9 @@ def test_a_rerun_of_the_same_input_changes_nothing(con: Con) -> None:
 
 def test_every_event_says_what_was_said_what_was_believed_and_why(con: Con) -> None:
     memory(con).believe([said("dietary.vegan", when=1, evidence="I'm vegan", source_turn_id=7)])
-    memory(con).believe([said("dietary.vegetarian", when=2, source="DOCUMENT", evidence="likes salad", source_turn_id=8)])
+    memory(con).believe(
+        [said("dietary.vegetarian", when=2, source="DOCUMENT", evidence="likes salad", source_turn_id=8)]
+    )
     row = memory(con).history()[-1]
     assert row["event"] == "rejected_trust"
     assert row["reason"] == "DOCUMENT may not change what USER said"
