@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -66,9 +67,17 @@ def _calls(name: str, columns: Sequence[Column]) -> Iterator[tuple[str | None, d
     for recipe, values in zip(recipes, given, strict=True):
         if not isinstance(recipe, str | None):
             raise InputError(f"{name}: the recipe's name must be VARCHAR, not {columns[0].type}")
-        if not isinstance(values, dict | None):
-            raise InputError(f"{name}: parameters are a struct, {{session_id: 's1'}}, not {columns[1].type}")
-        yield recipe, values or {}
+        yield recipe, _params(name, values)
+
+
+def _params(name: str, values: object) -> dict[str, object]:
+    """Parameters from a struct, or from the text of a JSON object (which a remote shell has to send)."""
+    if isinstance(values, str):
+        with suppress(json.JSONDecodeError):
+            values = json.loads(values) or {}
+    if not isinstance(values, dict | None):
+        raise InputError(f"{name}: parameters are a struct, {{session_id: 's1'}}, or JSON, not {values!r}")
+    return values or {}
 
 
 def _run(instance: Instance, calls: list[tuple[str | None, dict[str, object]]]) -> pa.Array:
