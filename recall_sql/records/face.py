@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from recall_sql.errors import InputError
 from recall_sql.records import store, tables
+from recall_sql.records.ask import ask
 from recall_sql.records.intents import Intent
 from recall_sql.records.process import Answer, Handler, Handlers, answer, carry_out, moment
+from recall_sql.records.sandbox import Limits
 from recall_sql.records.schemas import Schema, from_json, from_model, read
 
 if TYPE_CHECKING:
@@ -122,6 +124,30 @@ class Records:
         recent = self._recent(user_id)
         intent = detect_intent.detect(instance, message, self.schemas(), at, model=model, recent=recent)
         return self._act(intent, message, user_id, at, model or instance.settings.extractor, dry_run)
+
+    def query(
+        self,
+        question: str,
+        user_id: str,
+        *,
+        now: datetime | None = None,
+        timezone: str | None = None,
+        model: str | None = None,
+        limits: Limits | None = None,
+    ) -> Answer:
+        """Answers a question about this user's records: {sql, result, explanation}; a single value comes as the value.
+
+        Where there is no answer, result is None and error says why. limits: of time, memory and rows.
+        """
+        from recall_sql.session import instance_of
+
+        store.check_user(user_id)
+        instance = instance_of(self._con)
+        model = model or self._model or instance.settings.extractor
+        at = moment(now, timezone or self._timezone)
+        found = ask(self._con, instance, question, self.schemas(), user_id, at, model=model, limits=limits)
+        errors = self._handlers.call("query", None, [{"question": question, **found}])
+        return Answer({**found, "handler_errors": errors}) if errors else found
 
     def _act(self, intent: Intent, message: str, user_id: str, at: datetime, model: str, dry_run: bool) -> Answer:
         if not intent.matched or intent.schema is None:
