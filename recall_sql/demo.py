@@ -105,9 +105,7 @@ class _Tour:
         else:
             self.say(_indented(_only_value(result)))
             if instance_of(self.con).settings.llm == "smollm2":
-                self.say(
-                    "   That was SmolLM2, small enough to come along; RECALL_LLM names a model that answers well.\n"
-                )
+                self.say("   That was SmolLM2, small enough to come along; RECALL_LLM names a better one.\n")
 
     def _import(self, file: Path) -> None:
         with self.progress():
