@@ -1,8 +1,8 @@
 """Agent memory as tables you can read, and the memory pipeline as SQL you can read.
 
-    import recall_sql
-    con = recall_sql.connect("memory.duckdb")
-    con.sql("select embed('hello')")
+import recall_sql
+con = recall_sql.connect("memory.duckdb")
+con.sql("select embed('hello')")
 """
 
 from __future__ import annotations
@@ -38,3 +38,10 @@ def __getattr__(name: str) -> Any:
 
         return getattr(memory, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext recall_sql` calls in a notebook."""
+    from recall_sql.integrations import jupyter
+
+    jupyter.load_ipython_extension(shell)
