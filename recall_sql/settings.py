@@ -34,6 +34,7 @@ class Values(BaseSettings):
     concurrency: int = Field(16, ge=1, le=1024, description="Requests in flight to a model at once")
     temperature: float = Field(0.0, ge=0, le=2, description="Temperature of GENERATE where the call names none")
     max_tokens: int = Field(512, ge=1, description="Longest answer of GENERATE in tokens, where the call names none")
+    agent_hops: int = Field(8, ge=1, le=50, description="Model calls that one message about records may take at most")
     memo: bool = Field(True, description="Remember answers and never pay for one twice")
     on_error: Literal["fail", "null"] = Field(
         "fail", description="What one failed row does: fail the statement, or become NULL"

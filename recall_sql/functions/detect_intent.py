@@ -80,16 +80,22 @@ def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     options = arguments.options("DETECT_INTENT", IntentOptions, opts, len(texts))
     known = {schema.name: schema for schema in _declared(instance, options)}
     asked = [
-        None
-        if text is None
-        else _Asked(text, _schemas(option, known), moment(option.now, option.timezone), option)
+        None if text is None else _Asked(text, _schemas(option, known), moment(option.now, option.timezone), option)
         for text, option in zip(texts, options, strict=True)
     ]
-    return pa.array([None if intent is None else intent.as_row() for intent in _detect_all(instance, asked)], ARROW_TYPE)
+    return pa.array(
+        [None if intent is None else intent.as_row() for intent in _detect_all(instance, asked)], ARROW_TYPE
+    )
 
 
 def detect(
-    instance: Instance, message: str, schemas: Sequence[Schema], now: datetime, *, model: str | None = None, recent: str | None = None
+    instance: Instance,
+    message: str,
+    schemas: Sequence[Schema],
+    now: datetime,
+    *,
+    model: str | None = None,
+    recent: str | None = None,
 ) -> Intent:
     """The same for one message, from Python."""
     option = IntentOptions(model=model, recent=recent)
@@ -253,3 +259,43 @@ def add_schema(instance: Instance, columns: Sequence[Column]) -> pa.Array:
             schema = None if definition is None else from_json(definition)
             done.append(None if schema is None else f"{schema.name} {declare(cursor, schema)}")
     return pa.array(done, pa.string())
+
+
+class AskOptions(arguments.Options):
+    """user: whose records. schemas: names; all that are declared, if not given."""
+
+    user: str | None = None
+    schemas: tuple[str, ...] | None = None
+    now: datetime | None = None
+    timezone: str | None = None
+
+
+_ASKED = pa.struct([(name, pa.string()) for name in ("sql", "result", "explanation", "error")])
+
+
+def ask(instance: Instance, columns: Sequence[Column]) -> pa.Array:
+    """recall_ask(question, {user}): the SQL, the result as JSON, an explanation, or an error. NULL for NULL."""
+    from recall_sql.records import ask as asking
+    from recall_sql.records.intents import as_json
+    from recall_sql.records.store import check_user
+
+    column, opts = arguments.split("recall_ask", columns)
+    texts = arguments.texts("recall_ask", "question", column)
+    options = arguments.options("recall_ask", AskOptions, opts, len(texts))
+    rows: list[dict[str, Any] | None] = []
+    with instance.cursor() as cursor:
+        known = {schema.name: schema for schema in load_all(cursor)}
+        for text, option in zip(texts, options, strict=True):
+            if text is None:
+                rows.append(None)
+                continue
+            schemas = _schemas(IntentOptions(schemas=option.schemas), known)
+            model = option.model or instance.settings.extractor
+            at = moment(option.now, option.timezone)
+            found = asking.ask(cursor, instance, text, schemas, check_user(option.user), at, model=model)
+            result = json.loads(as_json({"result": found["result"]}) or "{}")["result"]
+            shown = None if "error" in found else json.dumps(result, ensure_ascii=False)
+            rows.append(
+                {"sql": found["sql"], "result": shown, "explanation": found["explanation"], "error": found.get("error")}
+            )
+    return pa.array(rows, _ASKED)

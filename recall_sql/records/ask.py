@@ -65,10 +65,13 @@ def ask(
 
 def rows_of(con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str) -> pa.Table:
     """All rows of one user, as Arrow; choices as text."""
-    names = [f'{quoted(spec.name)}::varchar as {quoted(spec.name)}' if spec.kind == "enum" else quoted(spec.name) for spec in schema.fields]
+    names = [
+        f"{quoted(spec.name)}::varchar as {quoted(spec.name)}" if spec.kind == "enum" else quoted(spec.name)
+        for spec in schema.fields
+    ]
     columns = ", ".join(["id::varchar as id", "user_id", *names, "created_at", "updated_at"])
-    cursor = con.execute(f"select {columns} from {quoted(schema.name)} where user_id = $user_id", {"user_id": user_id})
-    return cursor.to_arrow_table()
+    sql = f"select {columns} from {quoted(schema.name)} where user_id = $user_id"
+    return con.sql(sql, params={"user_id": user_id}).to_arrow_table()
 
 
 def _texts(schema: Schema, table: pa.Table) -> dict[str, list[str]]:
@@ -83,7 +86,9 @@ def _without(why: str, sql: str | None = None) -> Answer:
     return Answer({"sql": sql, "result": None, "explanation": why, "error": why})
 
 
-def _run(sql: str, explanation: str, tables: dict[str, pa.Table], now: datetime, limits: sandbox.Limits | None) -> Answer:
+def _run(
+    sql: str, explanation: str, tables: dict[str, pa.Table], now: datetime, limits: sandbox.Limits | None
+) -> Answer:
     try:
         table, cut = sandbox.run(sql, tables, zone=zone_name(now), limits=limits)
     except sandbox.SandboxError as error:

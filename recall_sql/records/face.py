@@ -12,6 +12,8 @@ from pydantic import BaseModel
 
 from recall_sql.errors import InputError
 from recall_sql.records import store, tables
+from recall_sql.records.agent import can_call_tools
+from recall_sql.records.agent import run as run_agent
 from recall_sql.records.ask import ask
 from recall_sql.records.intents import Intent
 from recall_sql.records.process import Answer, Handler, Handlers, answer, carry_out, moment
@@ -106,13 +108,16 @@ class Records:
         now: datetime | None = None,
         timezone: str | None = None,
         model: str | None = None,
+        agent: bool | None = None,
         dry_run: bool = False,
     ) -> Answer:
         """Does what a message says: {matched, schema, intent, action, id, data, confidence, reason}, and what else there is
         to say (matches, result, sql, hops, handler_errors).
 
         now, timezone: the moment and the zone of the user, from which "yesterday" is counted. dry_run: says what it would
-        do and writes nothing. Raises InputError without a user; ModelError where a model fails.
+        do and writes nothing. agent: whether a model may take several steps with tools; None lets it where one step
+        didn't settle an update or a delete, and the model can. Raises InputError without a user; ModelError where a model
+        fails.
         """
         from recall_sql.functions import detect_intent
         from recall_sql.session import instance_of
@@ -121,9 +126,36 @@ class Records:
         at = moment(now, timezone or self._timezone)
         model = model or self._model
         instance = instance_of(self._con)
+        reader = model or instance.settings.extractor
+        if agent:
+            return self._in_steps(message, user_id, at, reader, dry_run)
         recent = self._recent(user_id)
         intent = detect_intent.detect(instance, message, self.schemas(), at, model=model, recent=recent)
-        return self._act(intent, message, user_id, at, model or instance.settings.extractor, dry_run)
+        done = self._act(intent, message, user_id, at, reader, dry_run)
+        unsettled = intent.intent in ("update", "delete") and not done["action"] and not done.get("would")
+        if unsettled and agent is None and can_call_tools(reader):
+            return self._in_steps(message, user_id, at, reader, dry_run)
+        return done
+
+    def _in_steps(self, message: str, user_id: str, at: datetime, model: str, dry_run: bool) -> Answer:
+        from recall_sql.session import instance_of
+
+        instance = instance_of(self._con)
+        done, written = run_agent(
+            self._con,
+            instance,
+            message,
+            self.schemas(),
+            user_id,
+            at,
+            model=model,
+            hops=instance.settings.agent_hops,
+            dry_run=dry_run,
+        )
+        errors = [error for action, schema, row in written for error in self._handlers.call(action, schema, [row])]
+        if errors:
+            done["handler_errors"] = errors
+        return done
 
     def query(
         self,
@@ -167,7 +199,8 @@ class Records:
             return answer(intent, None, would="insert")
         found = store.find(self._con, schema, user_id, intent.match, at) if intent.match else []
         matches = [store.one(self._con, schema, user_id, record.id) for record in found if record.chosen]
-        return answer(intent, None, would=intent.intent, matches=matches, updates=intent.updates)
+        would = intent.intent if matches else None
+        return answer(intent, None, would=would, matches=matches, updates=intent.updates)
 
     def _handled(self, done: Answer, schema: str, rows: list[dict[str, Any]]) -> Answer:
         errors = self._handlers.call(done["action"], schema, rows) if done["action"] else []
@@ -184,13 +217,18 @@ class Records:
         if not parts:
             return None
         row = self._con.execute(
-            "select name from (" + " union all ".join(parts) + ") where written is not null order by written desc limit 1", {"user_id": user_id}
+            "select name from ("
+            + " union all ".join(parts)
+            + ") where written is not null order by written desc limit 1",
+            {"user_id": user_id},
         ).fetchone()
         return row[0] if row else None
 
     # --- rows, without a model ----------------------------------------------------------------------------------------
 
-    def insert(self, schema: str, data: Mapping[str, Any], user_id: str, *, now: datetime | None = None) -> dict[str, Any]:
+    def insert(
+        self, schema: str, data: Mapping[str, Any], user_id: str, *, now: datetime | None = None
+    ) -> dict[str, Any]:
         """Writes a record and returns its row. InputError lists what is wrong with the data."""
         store.check_user(user_id)
         row = store.insert(self._con, self.schema(schema), user_id, data, moment(now, self._timezone))
@@ -198,7 +236,13 @@ class Records:
         return row
 
     def update(
-        self, schema: str, record_id: UUID | str, updates: Mapping[str, Any], user_id: str, *, now: datetime | None = None
+        self,
+        schema: str,
+        record_id: UUID | str,
+        updates: Mapping[str, Any],
+        user_id: str,
+        *,
+        now: datetime | None = None,
     ) -> dict[str, Any]:
         """Changes fields of a record and returns its row. InputError if the user has no such record."""
         store.check_user(user_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -67,5 +68,12 @@ class Intent:
 
 
 def as_json(value: Mapping[str, Any] | None) -> str | None:
-    """JSON with dates and decimals as text; None for None."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    """JSON with dates as text and decimals as numbers, where they lose nothing by it; None for None."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        number = float(value)
+        return number if len(value.as_tuple().digits) <= 15 else str(value)
+    return str(value)

@@ -49,7 +49,11 @@ def _aggregate(question: Question) -> exp.Select:
     select = exp.select(*(key.copy().as_(name, quoted=True) for key, name in keys), value)
     if not keys:
         return select
-    ordered = [exp.Ordered(this=key.copy(), desc=False) for key, _ in keys] if question.per else [exp.Ordered(this=_column(value.alias), desc=True)]
+    ordered = (
+        [exp.Ordered(this=key.copy(), desc=False) for key, _ in keys]
+        if question.per
+        else [exp.Ordered(this=_column(value.alias), desc=True)]
+    )
     return select.group_by(*(key.copy() for key, _ in keys)).order_by(*ordered)
 
 

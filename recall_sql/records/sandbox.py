@@ -42,7 +42,9 @@ class Limits:
     characters: int = 20_000
 
 
-def run(sql: str, tables: Mapping[str, pa.Table], *, zone: str = "UTC", limits: Limits | None = None) -> tuple[pa.Table, bool]:
+def run(
+    sql: str, tables: Mapping[str, pa.Table], *, zone: str = "UTC", limits: Limits | None = None
+) -> tuple[pa.Table, bool]:
     """The rows of `sql`, and whether there were more than the limit. tables: all that it can see.
 
     Raises SandboxError, whatever was wrong with the SQL; nothing outside of the sandbox has changed.
@@ -62,7 +64,41 @@ _REFUSED = frozenset(
     "sniff_csv sleep pg_sleep version user database in_search_path getdatabase create_sort_key repeat lpad rpad space "
     "list_resize array_resize printf format bar".split()
 )
-_REFUSED_PREFIXES = ("duckdb_", "pragma_", "read_", "parquet_", "pg_", "has_", "recall_", "json_execute", "sqlite_", "postgres_", "mysql_", "iceberg_", "delta_", "st_read", "load_", "copy_", "export_", "import_", "enable_", "disable_", "force_", "from_substrait", "get_substrait", "arrow_scan", "python_", "pandas_", "seq_scan", "test_", "repeat", "icu_", "__internal", "url_", "http_")
+_REFUSED_PREFIXES = (
+    "duckdb_",
+    "pragma_",
+    "read_",
+    "parquet_",
+    "pg_",
+    "has_",
+    "recall_",
+    "json_execute",
+    "sqlite_",
+    "postgres_",
+    "mysql_",
+    "iceberg_",
+    "delta_",
+    "st_read",
+    "load_",
+    "copy_",
+    "export_",
+    "import_",
+    "enable_",
+    "disable_",
+    "force_",
+    "from_substrait",
+    "get_substrait",
+    "arrow_scan",
+    "python_",
+    "pandas_",
+    "seq_scan",
+    "test_",
+    "repeat",
+    "icu_",
+    "__internal",
+    "url_",
+    "http_",
+)
 
 
 def checked(sql: str, tables: frozenset[str], limits: Limits | None = None) -> str:
@@ -119,7 +155,11 @@ def _check_tree(tree: Any, tables: frozenset[str]) -> None:
             _check_table(node, known, ctes)
         elif isinstance(node, exp.Func):
             _check_function(node)
-        elif isinstance(node, exp.Column) and str(node.name).lower() in ("current_user", "session_user", "user", "current_catalog", "current_role") and not node.table:
+        elif (
+            isinstance(node, exp.Column)
+            and str(node.name).lower() in ("current_user", "session_user", "user", "current_catalog", "current_role")
+            and not node.table
+        ):
             raise SandboxError(f"{node.name} isn't allowed")
         elif isinstance(node, exp.With) and node.args.get("recursive"):
             raise SandboxError("recursive queries aren't allowed")
@@ -154,7 +194,11 @@ def _check_function(node: Any) -> None:
     from sqlglot import exp
 
     name = _name(node)
-    names = {name, *(known.lower() for known in type(node).sql_names())} if not isinstance(node, exp.Anonymous | exp.AnonymousAggFunc) else {name}
+    names = (
+        {name, *(known.lower() for known in type(node).sql_names())}
+        if not isinstance(node, exp.Anonymous | exp.AnonymousAggFunc)
+        else {name}
+    )
     bad = next((one for one in names if one in _REFUSED or one.startswith(_REFUSED_PREFIXES)), None)
     if bad:
         raise SandboxError(f"the function {bad} isn't allowed")
@@ -165,10 +209,17 @@ def _check_function(node: Any) -> None:
 @cache
 def _functions() -> frozenset[str]:
     """Scalar and aggregate functions and plain macros of a fresh DuckDB."""
-    rows = _parser().execute(
-        "select distinct lower(function_name) from duckdb_functions() where function_type in ('scalar', 'aggregate', 'macro')"
-    ).fetchall()
-    return frozenset(name for (name,) in rows if name not in _REFUSED and not name.startswith(_REFUSED_PREFIXES)) | _TABLE_FUNCTIONS
+    rows = (
+        _parser()
+        .execute(
+            "select distinct lower(function_name) from duckdb_functions() where function_type in ('scalar', 'aggregate', 'macro')"
+        )
+        .fetchall()
+    )
+    return (
+        frozenset(name for (name,) in rows if name not in _REFUSED and not name.startswith(_REFUSED_PREFIXES))
+        | _TABLE_FUNCTIONS
+    )
 
 
 # --- the process ------------------------------------------------------------------------------------------------------

@@ -311,7 +311,9 @@ def _field(name: str, spec: Any, defs: Mapping[str, Any], required: bool) -> Rec
         return RecordField(kind="struct" if inner else "json", parts=inner, **shown)
     if kind in ("string", "number") and spec.get("format") in _FORMATS:
         kind = _FORMATS[spec["format"]]
-        bounds = tuple(bound for bound in bounds if kind not in ("date", "time", "timestamp") or bound[0] in ("ge", "le"))
+        bounds = tuple(
+            bound for bound in bounds if kind not in ("date", "time", "timestamp") or bound[0] in ("ge", "le")
+        )
     elif kind in _PLAIN:
         kind = _PLAIN[kind]
     else:

@@ -55,7 +55,9 @@ def _run(con: duckdb.DuckDBPyConnection, name: str, values: Mapping[str, object]
     return result.tables[0].table.to_pylist() if result.tables else []
 
 
-def insert(con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, data: Mapping[str, Any], at: datetime) -> dict[str, Any]:
+def insert(
+    con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, data: Mapping[str, Any], at: datetime
+) -> dict[str, Any]:
     """Writes a record and returns its row."""
     clean = schema.validate(data)
     values = {"table": schema.name, "user_id": check_user(user_id), "at": at, "structure": schema.structure}
@@ -64,7 +66,12 @@ def insert(con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, data: M
 
 
 def update(
-    con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, ids: Sequence[UUID | str], updates: Mapping[str, Any], at: datetime
+    con: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    user_id: str,
+    ids: Sequence[UUID | str],
+    updates: Mapping[str, Any],
+    at: datetime,
 ) -> list[dict[str, Any]]:
     """Changes fields of records of this person and returns the rows. Ids of anybody else's records change nothing."""
     clean = schema.validate(updates, partial=True)
@@ -83,7 +90,9 @@ def update(
     return [one(con, schema, user_id, row["id"]) for row in changed]
 
 
-def delete(con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
+def delete(
+    con: duckdb.DuckDBPyConnection, schema: Schema, user_id: str, ids: Sequence[UUID | str]
+) -> list[dict[str, Any]]:
     """Deletes records of this person and returns what they were."""
     rows = [row for key in ids if (row := get(con, schema, user_id, key)) is not None]
     values = {"table": schema.name, "user_id": check_user(user_id), "ids": [str(row["id"]) for row in rows]}
@@ -115,7 +124,10 @@ def listed(
     for name in where or {}:
         if name not in ("id", "created_at", "updated_at"):
             schema.get(name)
-    plain = {name: value if isinstance(value, bool | int | float) or value is None else str(value) for name, value in (where or {}).items()}
+    plain = {
+        name: value if isinstance(value, bool | int | float) or value is None else str(value)
+        for name, value in (where or {}).items()
+    }
     values = {"table": schema.name, "user_id": check_user(user_id), "where": plain, "limit": limit}
     rows = _run(con, "list", values)
     return [{**row, "id": as_uuid(row["id"])} for row in rows]

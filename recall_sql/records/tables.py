@@ -96,7 +96,9 @@ def _create(con: duckdb.DuckDBPyConnection, schema: Schema) -> None:
         raise InputError(
             f"there is a table or view '{schema.name}' already, which isn't a record table; give the schema another name"
         )
-    columns = [f"    {quoted(spec.name)} {spec.sql_type}{' not null' if spec.required else ''}" for spec in schema.fields]
+    columns = [
+        f"    {quoted(spec.name)} {spec.sql_type}{' not null' if spec.required else ''}" for spec in schema.fields
+    ]
     con.execute(
         f"create table {quoted(schema.name)} (\n"
         "    id uuid primary key default uuid(),\n"
@@ -111,14 +113,20 @@ def _migrate(con: duckdb.DuckDBPyConnection, old: Schema, new: Schema) -> None:
     if old.name != new.name:
         raise InputError(f"schema '{new.name}' is declared as '{old.name}' already; names differ in more than case")
     before, after = {spec.name: spec for spec in old.fields}, {spec.name: spec for spec in new.fields}
-    plan = [f"field '{name}' is gone: keep it as an optional one, or first {_drop(new, name)}" for name in before if name not in after]
+    plan = [
+        f"field '{name}' is gone: keep it as an optional one, or first {_drop(new, name)}"
+        for name in before
+        if name not in after
+    ]
     steps: list[str] = []
     table = quoted(new.name)
     for name, spec in after.items():
         if name not in before:
             steps.append(f"alter table {table} add column {quoted(name)} {spec.sql_type}")
             if spec.required:
-                plan.append(f"field '{name}' is new and required, and the rows there are have no value for it: make it optional")
+                plan.append(
+                    f"field '{name}' is new and required, and the rows there are have no value for it: make it optional"
+                )
             continue
         plan += _changed(before[name], spec, new, steps)
     if plan:

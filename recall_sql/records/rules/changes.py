@@ -15,7 +15,9 @@ from recall_sql.records.rules import fill, matching, phrases, spans, texts
 from recall_sql.records.rules.words import fold, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
-_LATEST = re.compile(r"(?i)\b(?:last|latest|most\s+recent|newest|recent|previous|just\s+(?:added|logged|entered|said)|that|it|this)\b(?!\s+(?:week|month|year|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december))")
+_LATEST = re.compile(
+    r"(?i)\b(?:last|latest|most\s+recent|newest|recent|previous|just\s+(?:added|logged|entered|said)|that|it|this)\b(?!\s+(?:week|month|year|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december))"
+)
 _SAID_LATEST = re.compile(r"(?i)\b(?:last|latest|most\s+recent|newest|previous)\b")
 _OLDEST = re.compile(r"(?i)\b(?:oldest|first|earliest)\b")
 _ALL = re.compile(r"(?i)\b(?:all|every|everything|both|each)\b")
@@ -23,8 +25,12 @@ _COUNT = re.compile(
     r"(?i)\b(?:(?:last|latest|oldest|first|earliest|newest|most\s+recent|previous)\s+(?P<a>\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|couple(?:\s+of)?)|(?P<b>\d{1,3}|two|three|four|five|six|seven|eight|nine|ten)\s+(?:last|latest|oldest|first|earliest|newest|most\s+recent|previous))\b"
 )
 _TARGET = re.compile(r"(?i)\s(?:to|into|as|=|with|by)\s+(?!be\b)")
-_SHOULD = re.compile(r"(?i)\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)|(?:was|is)\s+supposed\s+to\s+be|meant(?:\s+to\s+say)?|(?:it|that)\s+was|was|is|were)\b\s*")
-_VERB = re.compile(r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget|get\s+rid\s+of|take\s+(?:out|off|away|back)|throw\s+(?:out|away)|strike|scratch|rate|correction\s*:?|actually,?|no,)\s*")
+_SHOULD = re.compile(
+    r"(?i)\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)|(?:was|is)\s+supposed\s+to\s+be|meant(?:\s+to\s+say)?|(?:it|that)\s+was|was|is|were)\b\s*"
+)
+_VERB = re.compile(
+    r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget|get\s+rid\s+of|take\s+(?:out|off|away|back)|throw\s+(?:out|away)|strike|scratch|rate|correction\s*:?|actually,?|no,)\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,16 @@ class Change:
 def split(text: str) -> tuple[str, str, str]:
     """("my last payment to Jayden", "200", old value or ''): what is pointed at, what it becomes, what it was."""
     plain = _VERB.sub("", text.strip().rstrip(".!"), count=1)
-    m = re.search(r"(?i)\b(?:was|is|were|be)?\s*(?:actually\s+)?(?P<new>[^,]{1,60}?),?\s+(?:and\s+)?not\s+(?P<old>[^.?!]{1,60})$", plain)
+    m = re.search(
+        r"(?i)\b(?:was|is|were|be)?\s*(?:actually\s+)?(?P<new>[^,]{1,60}?),?\s+(?:and\s+)?not\s+(?P<old>[^.?!]{1,60})$",
+        plain,
+    )
     if m and re.search(r"(?i)\b(?:was|is|were|be)\b", plain[: m.end("new")]):
-        pieces = list(re.finditer(r"(?i)\b(?:was|is|were|be)\b\s*(?:actually\s+)?", plain[: m.end("new")]))
+        pieces = list(
+            re.finditer(
+                r"(?i)\b(?:should\s+(?:have\s+been|be)|was|is|were|be)\b\s*(?:actually\s+)?", plain[: m.end("new")]
+            )
+        )
         return plain[: pieces[-1].start()], plain[pieces[-1].end() : m.end("new")], m["old"]
     m = re.search(r"(?i)^(?P<about>.*?)\bnot\s+(?P<old>[^,]{1,60}?),?\s+but\s+(?P<new>.+)$", plain)
     if m:
@@ -95,11 +108,26 @@ def _field_named(about: str, schema: Schema) -> RecordField | None:
     named = [spec for spec in schema.fields if fill.named_in(spec, said) and stems(spec.name) != stems(schema.name)]
     if named:
         return max(named, key=lambda spec: len(spec.name))
-    generic = {"price": "money", "cost": "money", "amount": "money", "date": "date", "day": "date", "rat": "rating", "how": ""}
+    generic = {
+        "price": "money",
+        "cost": "money",
+        "amount": "money",
+        "date": "date",
+        "day": "date",
+        "rat": "rating",
+        "how": "",
+    }
     for word in said:
         kind = generic.get(word)
         for spec in schema.fields:
-            if kind == "money" and spec.is_money or kind == "date" and spec.kind in ("date", "timestamp") or kind == "rating" and "rating" in fill.dimensions(spec):
+            if (
+                kind == "money"
+                and spec.is_money
+                or kind == "date"
+                and spec.kind in ("date", "timestamp")
+                or kind == "rating"
+                and "rating" in fill.dimensions(spec)
+            ):
                 return spec
     return None
 
@@ -136,11 +164,18 @@ def _from_words(new: str, found: spans.Spans, schema: Schema, now: datetime) -> 
     sentence = phrases.read(new, found)
     filled = fill.fill(schema, new, found, sentence, now)
     if filled.data and not all(isinstance(value, str) for value in filled.data.values()):
-        return {name: value for name, value in filled.data.items() if not isinstance(value, str) or _is_choice(schema, name)} or filled.data
+        return {
+            name: value for name, value in filled.data.items() if not isinstance(value, str) or _is_choice(schema, name)
+        } or filled.data
     if len(filled.data) == 1:
         return filled.data
     texts_only = [spec for spec in schema.fields if spec.kind == "text"]
-    names = [spec for spec in texts_only if phrases.is_proper(new) and any(role in dict(texts.roles(spec)) for role in ("receiver", "title", "creator", "companion"))]
+    names = [
+        spec
+        for spec in texts_only
+        if phrases.is_proper(new)
+        and any(role in dict(texts.roles(spec)) for role in ("receiver", "title", "creator", "companion"))
+    ]
     chosen = names[0] if names else texts_only[0] if len(texts_only) == 1 else None
     return {chosen.name: new} if chosen else {}
 
@@ -183,11 +218,19 @@ def _match(
 ) -> Match:
     counted = _COUNT.search(about)
     count: int | None = quantities.number(counted["a"] or counted["b"]) if counted else 1
-    plain = about[: counted.start()] + re.sub(r"\d+|two|three|four|five|six|seven|eight|nine|ten|couple(?:\s+of)?", "", counted.group(), flags=re.I) + about[counted.end() :] if counted else about
+    plain = (
+        about[: counted.start()]
+        + re.sub(r"\d+|two|three|four|five|six|seven|eight|nine|ten|couple(?:\s+of)?", "", counted.group(), flags=re.I)
+        + about[counted.end() :]
+        if counted
+        else about
+    )
     where = _criteria(plain, schema, now)
     if ignore is not None:
         where.pop(ignore.name, None)
-    recency: Any = "oldest" if _OLDEST.search(about) else "latest" if _SAID_LATEST.search(_without_periods(about)) else None
+    recency: Any = (
+        "oldest" if _OLDEST.search(about) else "latest" if _SAID_LATEST.search(_without_periods(about)) else None
+    )
     if _ALL.search(about) and not recency:
         count = 2 if re.search(r"(?i)\bboth\b", about) else None
     elif recency is None and not where and _LATEST.search(about):
@@ -196,31 +239,49 @@ def _match(
 
 
 def _without_periods(about: str) -> str:
-    return re.sub(r"(?i)\b(?:last|previous)\s+(?:week|weekend|month|year|night|\w+day|january|february|march|april|may|june|july|august|september|october|november|december)\b", "", about)
+    return re.sub(
+        r"(?i)\b(?:last|previous)\s+(?:week|weekend|month|year|night|\w+day|january|february|march|april|may|june|july|august|september|october|november|december)\b",
+        "",
+        about,
+    )
 
 
 def _criteria(about: str, schema: Schema, now: datetime) -> dict[str, Any]:
     """field → value that the pointed-at record has."""
-    words = set(stems(schema.name)) | set("last latest recent old oldest first earliest newest previous all every one record entry log".split())
+    words = set(stems(schema.name)) | set(
+        "last latest recent old oldest first earliest newest previous all every one record entry log".split()
+    )
     found = spans.find(about, now)
     sentence = phrases.read(about, found)
     chunks = []
     for chunk in sentence.chunks:
         kept = [word for word in chunk.text.split() if not (set(stems(word)) <= words | {stem(w) for w in words})]
         if kept:
-            chunks.append(phrases.Chunk(chunk.role, " ".join(kept), chunk.start, phrases.is_proper(" ".join(kept)), chunk.after_measure))
+            chunks.append(
+                phrases.Chunk(
+                    chunk.role, " ".join(kept), chunk.start, phrases.is_proper(" ".join(kept)), chunk.after_measure
+                )
+            )
     trimmed = phrases.Sentence("", "", tuple(chunks))
     filled = fill.Filled()
     fill._fill_choices(schema, about, filled)
     fill._fill_dates(schema, about, found, now, filled)
     fill._fill_numbers(schema, about, found, filled)
     texts.fill(schema, about, found, trimmed, filled.data, filled.used)
-    left = [chunk for chunk in chunks if not any(isinstance(v, str) and fold(chunk.text) in fold(v) for v in filled.data.values())]
+    left = [
+        chunk
+        for chunk in chunks
+        if not any(isinstance(v, str) and fold(chunk.text) in fold(v) for v in filled.data.values())
+    ]
     for chunk in left:
         spec = _any_text(schema, chunk, filled.data)
         if spec is not None:
             filled.data[spec.name] = chunk.text
-    return {name: str(value) if isinstance(value, date) else value for name, value in filled.data.items() if not isinstance(value, bool)}
+    return {
+        name: str(value) if isinstance(value, date) else value
+        for name, value in filled.data.items()
+        if not isinstance(value, bool)
+    }
 
 
 def _any_text(schema: Schema, chunk: phrases.Chunk, data: dict[str, Any]) -> RecordField | None:
@@ -228,7 +289,11 @@ def _any_text(schema: Schema, chunk: phrases.Chunk, data: dict[str, Any]) -> Rec
     if chunk.role not in ("object", "loose", "quote", "subject"):
         return None
     said = set(stems(chunk.text))
-    if said & set(stems(schema.description)) and not chunk.proper or {s for spec in schema.fields for s in stems(spec.name)} >= said:
+    if (
+        said & set(stems(schema.description))
+        and not chunk.proper
+        or {s for spec in schema.fields for s in stems(spec.name)} >= said
+    ):
         return None
     free = [spec for spec in schema.fields if spec.kind == "text" and spec.name not in data]
     roles = ("title", "receiver", "companion", "creator") if chunk.proper else ("thing", "purpose", "title", "place")
@@ -255,7 +320,10 @@ def choose(text: str, schemas: Sequence[Schema], now: datetime, recent: str | No
     if last and points_back:
         return last, 0.7, ""
     if points_back and new:
-        fitting = [schema for schema in schemas if _new_values(about, new, schema, now)]
+        values = [(schema, _new_values(about, new, schema, now)) for schema in schemas]
+        fitting = [schema for schema, found in values if found]
+        needed = [schema for schema, found in values if any(schema.get(name).required for name in found)]
+        fitting = needed if len(needed) == 1 else fitting
         if len(fitting) == 1:
             return fitting[0], 0.6, ""
     return None, 0.0, "it isn't clear which kind of record is meant: " + ", ".join(schema.name for schema in schemas)

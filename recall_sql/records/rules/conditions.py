@@ -22,9 +22,20 @@ Found = tuple[str, str, Any]  # field, op, value
 _COMPARED = re.compile(
     r"(?i)\b(?P<word>over|above|more\s+than|greater\s+than|bigger\s+than|larger\s+than|longer\s+than|higher\s+than|exceed(?:s|ed|ing)?|at\s+least|no\s+less\s+than|minimum\s+of|under|below|less\s+than|fewer\s+than|lower\s+than|shorter\s+than|cheaper\s+than|at\s+most|no\s+more\s+than|up\s+to|exactly|equal\s+to)\s*$"
 )
-_SIGNS = {"at least": ">=", "no less than": ">=", "minimum of": ">=", "at most": "<=", "no more than": "<=", "up to": "<=", "exactly": "=", "equal to": "="}
+_SIGNS = {
+    "at least": ">=",
+    "no less than": ">=",
+    "minimum of": ">=",
+    "at most": "<=",
+    "no more than": "<=",
+    "up to": "<=",
+    "exactly": "=",
+    "equal to": "=",
+}
 _LESS = ("under", "below", "less than", "fewer than", "lower than", "shorter than", "cheaper than")
-_OR_MORE = re.compile(r"(?i)^\s*(?:\p{L}+\s+)?(?:or\s+(?P<more>more|higher|above|longer|better)|or\s+(?P<less>less|lower|fewer|below)|and\s+(?P<up>up|above))\b")
+_OR_MORE = re.compile(
+    r"(?i)^\s*(?:\p{L}+\s+)?(?:or\s+(?P<more>more|higher|above|longer|better)|or\s+(?P<less>less|lower|fewer|below)|and\s+(?P<up>up|above))\b"
+)
 _ASKING = frozenset(
     stem(word)
     for word in (
@@ -32,7 +43,7 @@ _ASKING = frozenset(
         "biggest smallest largest longest shortest cheapest expensive most least max min maximum minimum latest last recent newest oldest first earliest "
         "per each by day week month year quarter daily weekly monthly spend spent pay paid payment time times amount money record entry log history "
         "me my i do did have had different distinct unique so far altogether overall ever been there general summary breakdown today best worst top "
-        "heaviest lightest fastest severe common frequent rated rating read run ran make made buy bought get got take took eat ate finish finished use used "
+        "heaviest lightest fastest severe common frequent rated rating read make made buy bought get got take took eat ate finish finished use used "
         "currently current now left available still stock keep kept store stored happen happened see want know please"
     ).split()
 ) | frozenset(("much", "many"))
@@ -63,7 +74,12 @@ def count(word: str) -> int | None:
 def says(said: tuple[str, ...], value: str) -> bool:
     """Whether a text holds a value, word for word up to endings."""
     wanted = stems(value)
-    if not wanted or set(wanted) <= stopwords() or len(wanted) == 1 and (wanted[0] in _ASKING and len(wanted[0]) < 4 or wanted[0][0].isdigit()):
+    if (
+        not wanted
+        or set(wanted) <= stopwords()
+        or len(wanted) == 1
+        and (wanted[0] in _ASKING or wanted[0][0].isdigit())
+    ):
         return False
     return any(said[i : i + len(wanted)] == wanted for i in range(len(said) - len(wanted) + 1))
 
@@ -150,12 +166,16 @@ def _known_values(
         taken.add(spec.name)
         used.update(words)
         alike = [other for other in values.get(spec.name, ()) if stems(other) == stems(value)]
-        several = len({fold(other) for other in alike}) > 1 or any(words < set(stems(other)) for other in values.get(spec.name, ()))
+        several = len({fold(other) for other in alike}) > 1 or any(
+            words < set(stems(other)) for other in values.get(spec.name, ())
+        )
         conditions.append((spec.name, "has" if several else "same", value))
     return conditions
 
 
-def _partly(text: str, schema: Schema, values: Mapping[str, Sequence[str]], skip: set[str], own: set[str]) -> list[tuple[int, RecordField, str]]:
+def _partly(
+    text: str, schema: Schema, values: Mapping[str, Sequence[str]], skip: set[str], own: set[str]
+) -> list[tuple[int, RecordField, str]]:
     """Words of the question that are part of a longer value: "MMA" of "MMA session"."""
     said = [word for word in re.findall(r"[\p{L}\p{M}'-]{3,}", text) if stem(word) not in _ASKING | stopwords() | own]
     found = []
@@ -163,7 +183,9 @@ def _partly(text: str, schema: Schema, values: Mapping[str, Sequence[str]], skip
         if spec.kind != "text" or spec.name in skip:
             continue
         for word in said:
-            if any(stem(word) in stems(value) for value in values.get(spec.name, ())) and not set(stems(word)) <= set(stems(spec.name)):
+            if any(stem(word) in stems(value) for value in values.get(spec.name, ())) and not set(stems(word)) <= set(
+                stems(spec.name)
+            ):
                 found.append((1, spec, word))
     return found
 
@@ -172,7 +194,11 @@ def _unknown_names(
     text: str, schema: Schema, found: spans.Spans, skip: set[str], used: set[str], decided: set[str]
 ) -> list[Found]:
     """Phrases that stand where a field's value stands, though no record has them."""
-    plain = re.sub(r"(?i)^\W*(?:how\s+(?:much|many|far|long|often)|what|which|who|when|where|show|list|give|tell)\b\s*(?:me\s+)?", "", text).rstrip("?!. ")
+    plain = re.sub(
+        r"(?i)^\W*(?:how\s+(?:much|many|far|long|often)|what|which|who|when|where|show|list|give|tell)\b\s*(?:me\s+)?",
+        "",
+        text,
+    ).rstrip("?!. ")
     plain = re.sub(r"(?i)\b(?:did|do|have|has|had|does|was|were)\s+(?:i|we|my)\b\s*(?:ever\s+)?", "I ", plain)
     sentence = phrases.read(plain, spans.find(plain, _ANY_MOMENT))
     free = [spec for spec in schema.fields if spec.kind == "text" and spec.name not in skip | decided]
@@ -184,17 +210,26 @@ def _unknown_names(
             continue
         if not chunk.proper and (chunk.role in ("object", "loose", "subject") or words <= _own_words(schema)):
             continue
-        scored = [(texts.score(spec, chunk, sentence, free), spec) for spec in free if spec.name not in {c[0] for c in conditions}]
+        scored = [
+            (texts.score(spec, chunk, sentence, free), spec)
+            for spec in free
+            if spec.name not in {c[0] for c in conditions}
+        ]
         best = max(scored, key=lambda one: one[0], default=None)
         if best is not None and best[0] >= 1.5:
-            value = " ".join(w for w in chunk.text.split() if stem(w) not in _ASKING) if not chunk.proper else chunk.text
+            value = (
+                " ".join(w for w in chunk.text.split() if stem(w) not in _ASKING) if not chunk.proper else chunk.text
+            )
             conditions.append((best[1].name, "has" if not chunk.proper else "same", value))
     return conditions
 
 
 def _names_field(chunk: phrases.Chunk, schema: Schema) -> bool:
     said = set(stems(chunk.text))
-    return any(said <= set(stems(spec.name)) | {"of", "my"} for spec in schema.fields) or all(word in fill.unit_table() or fold(word) in ("day", "week", "month", "year", "quarter") for word in map(fold, chunk.text.split()))
+    return any(said <= set(stems(spec.name)) | {"of", "my"} for spec in schema.fields) or all(
+        word in fill.unit_table() or fold(word) in ("day", "week", "month", "year", "quarter")
+        for word in map(fold, chunk.text.split())
+    )
 
 
 def _own_words(schema: Schema) -> set[str]:

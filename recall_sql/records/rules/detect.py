@@ -41,7 +41,12 @@ def detect(
         return _query(plain, schemas, now)
     if kind in ("update", "delete"):
         found = _change(kind, plain, schemas, now, recent)
-        if found.matched or kind == "delete" or found.schema:
+        if (
+            found.matched
+            or kind == "delete"
+            or found.schema
+            or not re.match(r"(?i)(?:put|set|rate|mark|make|raise)\b", plain)
+        ):
             return found
         inserted = _insert(text, schemas, now, similarity)  # "put 12 boxes on shelf A3" begins like an update
         return inserted if inserted.matched else found
@@ -64,7 +69,14 @@ def _change(kind: str, text: str, schemas: Sequence[Schema], now: datetime, rece
     if kind == "delete":
         change = changes.read_delete(text, schema, now)
         if not change.match.where and change.match.recency is None and change.match.count == 1:
-            return Intent(False, "delete", schema.name, sure, match=change.match, reason=f"it doesn't say which {schema.name} record")
+            return Intent(
+                False,
+                "delete",
+                schema.name,
+                sure,
+                match=change.match,
+                reason=f"it doesn't say which {schema.name} record",
+            )
         return Intent(True, "delete", schema.name, sure, match=change.match, reason=_which(schema, change))
     change = changes.read_update(text, schema, now)
     if change.problem:
@@ -99,7 +111,11 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
     if evidence[best] < EVIDENCE or _too_close(ranked, evidence, schemas, filled):
         chosen = _by_similarity(text, schemas, evidence, filled, similarity)
         if chosen is None:
-            why = "no schema is clearly meant" if evidence[best] < EVIDENCE else f"{schemas[best].name} or {schemas[ranked[1]].name}? It fits both"
+            why = (
+                "no schema is clearly meant"
+                if evidence[best] < EVIDENCE
+                else f"{schemas[best].name} or {schemas[ranked[1]].name}? It fits both"
+            )
             return Intent(False, "none", confidence=0.5, reason=why)
         best = chosen
     return _checked(text, schemas, best, evidence, filled[best], now)
@@ -117,12 +133,18 @@ def _too_close(ranked: list[int], evidence: list[float], schemas: Sequence[Schem
     first, second = ranked[:2]
     if evidence[second] < EVIDENCE:
         return False
-    lead = _rank(evidence[first], schemas[first], filled[first]) - _rank(evidence[second], schemas[second], filled[second])
+    lead = _rank(evidence[first], schemas[first], filled[first]) - _rank(
+        evidence[second], schemas[second], filled[second]
+    )
     return lead < MARGIN
 
 
 def _by_similarity(
-    text: str, schemas: Sequence[Schema], evidence: list[float], filled: list[fill.Filled], similarity: Similarity | None
+    text: str,
+    schemas: Sequence[Schema],
+    evidence: list[float],
+    filled: list[fill.Filled],
+    similarity: Similarity | None,
 ) -> int | None:
     """The schema whose description is most like the message, among those whose required fields it fills."""
     alike = similarity(text, schemas) if similarity else None
@@ -143,7 +165,10 @@ def _checked(
     sure = min(0.97, 0.55 + 0.09 * min(evidence[best], 4) + 0.04 * len(filled.data))
     if filled.twice or _two_statements(text, schemas, now, schema):
         return Intent(
-            False, "insert", schema.name, 0.5,
+            False,
+            "insert",
+            schema.name,
+            0.5,
             reason="the message holds two or more records; say them one at a time",
         )
     missing = [spec.name for spec in schema.required if spec.name not in filled.data]
@@ -182,6 +207,10 @@ def _two_statements(text: str, schemas: Sequence[Schema], now: datetime, schema:
         evidence = matching.scores(part, schemas, found)
         best = max(range(len(schemas)), key=lambda i: evidence[i])
         filled = fill.fill(schemas[best], part, found, sentence, now)
-        if evidence[best] >= EVIDENCE and schemas[best].required and all(spec.name in filled.data for spec in schemas[best].required):
+        if (
+            evidence[best] >= EVIDENCE
+            and schemas[best].required
+            and all(spec.name in filled.data for spec in schemas[best].required)
+        ):
             whole += 1
     return whole > 1

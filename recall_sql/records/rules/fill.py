@@ -24,7 +24,9 @@ from recall_sql.records.schemas import RecordField, Schema
 _COUNT = re.compile(
     r"(?i)\b(?:quantity|qty|count|counts?|units?|number\s+of|how\s+many|amount\s+of|pieces|items|stock|times|total\s+number|servings|glasses|cups|bottles|pills|tablets)\b"
 )
-_RATING = re.compile(r"(?i)\b(?:rating|stars?|score|severity|intensity|pain|level|rate|grade|mood|scale|difficulty|effort|out\s+of|1\s*(?:-|to|–)\s*(?:5|10))\b")
+_RATING = re.compile(
+    r"(?i)\b(?:rating|stars?|score|severity|intensity|pain|level|rate|grade|mood|scale|difficulty|effort|out\s+of|1\s*(?:-|to|–)\s*(?:5|10))\b"
+)
 _EACH = re.compile(r"(?i)^\s*(?:each|apiece|per\s|a\s+(?:piece|unit|bottle|box|pack)|/\s*(?:unit|piece))")
 _UNIT_PRICE = re.compile(r"(?i)\b(?:unit|each|per|price)\b")
 
@@ -74,7 +76,9 @@ def _says(said: tuple[str, ...], choice: str) -> bool:
         return False
     activity = {stem(word) for word in lexicon()["activities"].get(wanted[0], "").split()}
     spans = any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
-    canonical = len(wanted) == 1 and any(stem(name) == wanted[0] and verb in said for verb, name in lexicon()["activities"].items())
+    canonical = len(wanted) == 1 and any(
+        stem(name) == wanted[0] and verb in said for verb, name in lexicon()["activities"].items()
+    )
     return spans or canonical or bool(activity & set(said))
 
 
@@ -88,7 +92,10 @@ def _fill_flags(schema: Schema, text: str, filled: Filled) -> None:
         if spec.kind != "boolean":
             continue
         name = [re.escape(word) for word in spec.name.lower().split("_") if word not in ("is", "was", "has", "had")]
-        m = re.search(rf"(?i)\b(?P<no>(?:not|no|never|without|wasn't|isn't|didn't|non-?|un)\s*(?:an?\s+|been\s+)?)?{'[ _-]'.join(name)}", text)
+        m = re.search(
+            rf"(?i)\b(?P<no>(?:not|no|never|without|wasn't|isn't|didn't|non-?|un)\s*(?:an?\s+|been\s+)?)?{'[ _-]'.join(name)}",
+            text,
+        )
         if m:
             filled.data[spec.name] = not m["no"]
 
@@ -173,7 +180,11 @@ def _is_rival(measure: Measure, rival: Measure, text: str) -> bool:
     """Whether another number claims the same field as a record of its own."""
     if rival.dimension != measure.dimension and "bare" not in (rival.dimension, measure.dimension):
         return False
-    between = text[measure.span[1] : rival.span[0]] if measure.span[0] < rival.span[0] else text[rival.span[1] : measure.span[0]]
+    between = (
+        text[measure.span[1] : rival.span[0]]
+        if measure.span[0] < rival.span[0]
+        else text[rival.span[1] : measure.span[0]]
+    )
     return bool(re.search(r"(?i)(?:\band\b|,|;|\bplus\b|&|\bthen\b|\n)", between))
 
 
@@ -212,7 +223,11 @@ def _fits_count(spec: RecordField, measure: Measure, kinds: frozenset[str]) -> f
         return 4.5
     if kinds:
         return 0
-    if _COUNT.search(spec.words.replace("_", " ")) and not spec.is_money or re.search(r"(?i)^(?:quantity|qty|count)$", spec.name):
+    if (
+        _COUNT.search(spec.words.replace("_", " "))
+        and not spec.is_money
+        or re.search(r"(?i)^(?:quantity|qty|count)$", spec.name)
+    ):
         return 3.5
     return 1.2 if spec.is_money and not _RATING.search(spec.words) else 0
 
@@ -236,7 +251,10 @@ def _is_named(spec: RecordField, measure: Measure, text: str) -> bool:
     return any(word in before for word in words if word not in _WEAK)
 
 
-_WEAK = frozenset(stem(word) for word in "paid pay amount run walk read to for of with from by price cost weight spent distance".split()) - {stem("price"), stem("cost"), stem("weight"), stem("distance"), stem("amount")}
+_WEAK = frozenset(
+    stem(word)
+    for word in "paid pay amount run walk read to for of with from by price cost weight spent distance".split()
+) - {stem("price"), stem("cost"), stem("weight"), stem("distance"), stem("amount")}
 
 
 @lru_cache(maxsize=2048)
@@ -244,10 +262,18 @@ def dimensions(spec: RecordField) -> frozenset[str]:
     """What a numeric field measures, by the units and words of its name, else of its description."""
     for text in (spec.name.replace("_", " "), spec.description):
         words = [fold(word) for word in re.findall(r"[\p{L}°%]+", text)]
-        found = {unit_table()[word][0] for word in words if word in unit_table() and (len(word) > 1 or text != spec.description)}
+        found = {
+            unit_table()[word][0]
+            for word in words
+            if word in unit_table() and (len(word) > 1 or text != spec.description)
+        }
         found |= {kind for kind, listed in _dimension_words().items() if any(stem(word) in listed for word in words)}
         if spec.is_money:
-            found -= {"volume", "mass", "rating", "duration", "distance", "percent", "energy"} if text == spec.description else {"volume"}
+            found -= (
+                {"volume", "mass", "rating", "duration", "distance", "percent", "energy"}
+                if text == spec.description
+                else {"volume"}
+            )
         if found:
             return frozenset(found)
     return frozenset()
@@ -255,7 +281,9 @@ def dimensions(spec: RecordField) -> frozenset[str]:
 
 @cache
 def _dimension_words() -> dict[str, frozenset[str]]:
-    return {kind: frozenset(stem(word) for word in words.split()) for kind, words in lexicon()["dimension_words"].items()}
+    return {
+        kind: frozenset(stem(word) for word in words.split()) for kind, words in lexicon()["dimension_words"].items()
+    }
 
 
 @lru_cache(maxsize=2048)

@@ -86,7 +86,9 @@ def _of_units(schema: Schema, spans: Spans, text: str) -> float:
     for measure in spans.measures:
         if measure.dimension == "money" and any(spec.is_money for spec in numeric):
             score += 1.0
-        elif measure.dimension not in ("bare", "count", "money") and any(measure.dimension in fill.dimensions(spec) for spec in numeric):
+        elif measure.dimension not in ("bare", "count", "money") and any(
+            measure.dimension in fill.dimensions(spec) for spec in numeric
+        ):
             score += 0.8
         elif measure.dimension == "count" and any(_counts(spec, measure.unit) for spec in numeric):
             score += 0.8
@@ -104,6 +106,9 @@ def named(text: str, schemas: Sequence[Schema]) -> list[Schema]:
     found = []
     for schema in schemas:
         wanted = stems(schema.name)
-        if any(said[i : i + len(wanted)] == wanted for i in range(len(said))) or fold(schema.name.replace("_", " ")) in folded:
+        if (
+            any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
+            or fold(schema.name.replace("_", " ")) in folded
+        ):
             found.append(schema)
     return found

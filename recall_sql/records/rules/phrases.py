@@ -26,8 +26,12 @@ _ASIDE = re.compile(
 )
 _ENDS = frozenset(", ; : ( ) ! ? . – —".split()) | {"\x01"}
 _BREAKS = frozenset("and but because which who while so then".split())
-_LEAD = re.compile(r"(?i)^(?:the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+")
-_TRAIL = re.compile(r"(?i)\s+(?:again|too|also|today|now|please|as\s+well|each|is|was|were|are|has|have|and|or|it|me|this|that|out|i|total|really|ago|is\s+now|right\s+now|so\s+far|at|in|on|for|to|the|a|my)$")
+_LEAD = re.compile(
+    r"(?i)^(?:the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+"
+)
+_TRAIL = re.compile(
+    r"(?i)\s+(?:again|too|also|today|now|please|as\s+well|each|is|was|were|are|has|have|and|or|it|me|this|that|out|i|total|really|ago|is\s+now|right\s+now|so\s+far|at|in|on|for|to|the|a|my)$"
+)
 
 
 @dataclass(frozen=True)
@@ -83,19 +87,53 @@ def _verb(text: str, begin: int) -> tuple[str, str, tuple[int, int]]:
             break
         if low in _PARTICIPLES and number:
             continue
-        if _is_past(low) or number == 0 and (stem(word) in _verbs() and not word[0].isupper() or stem(word) in _verbs() and begin == m.start() and low in _BASE_FORMS):
+        if (
+            _is_past(low)
+            or number == 0
+            and (
+                stem(word) in _verbs()
+                and not word[0].isupper()
+                or stem(word) in _verbs()
+                and begin == m.start()
+                and low in _BASE_FORMS
+            )
+        ):
             return stem(word), word, m.span()
     return "", "", (begin, begin)
 
 
-_PARTICIPLES = frozenset("used needed red bed seed feed shed speed tired bored stressed need old called named titled weed breed hundred united".split())
+_PARTICIPLES = frozenset(
+    "used needed red bed seed feed shed speed tired bored stressed need old called named titled weed breed hundred united".split()
+)
 _BASE_FORMS = frozenset("pay run swim walk read buy eat drink take give send do did spend jog hike ride lift".split())
 
 
 def _is_past(low: str) -> bool:
     base = irregular().get(low)
     if base is not None:
-        return low != base and not low.endswith(("s", "ing")) and low not in ("left", "people", "children", "feet", "bike", "cycle", "ride", "make", "drive", "write", "wake", "lose", "exercise", "expense", "purchase", "bicycle")
+        return (
+            low != base
+            and not low.endswith(("s", "ing"))
+            and low
+            not in (
+                "left",
+                "people",
+                "children",
+                "feet",
+                "bike",
+                "cycle",
+                "ride",
+                "make",
+                "drive",
+                "write",
+                "wake",
+                "lose",
+                "exercise",
+                "expense",
+                "purchase",
+                "bicycle",
+            )
+        )
     return low.endswith("ed") and len(low) > 4 and low not in _PARTICIPLES
 
 
@@ -127,7 +165,13 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
             elif is_verb:
                 role, after_measure = "object", False
             elif token == "\x01":
-                role = role if role in ("object", "of") or not parts and role == "object" else role if not measured and role != "subject" else "loose"
+                role = (
+                    role
+                    if role in ("object", "of") or not parts and role == "object"
+                    else role
+                    if not measured and role != "subject"
+                    else "loose"
+                )
                 after_measure = True
                 role = "object" if role not in ("object", "of") else role
             elif low == "and" and role != "subject":
@@ -158,7 +202,9 @@ def _goes_on(text: str, position: int) -> bool:
     return not _is_past(low) and low not in _BREAKS_AFTER_AND and not (following and following.group() == "\x01")
 
 
-_BREAKS_AFTER_AND = frozenset("i we it then also was is had have my the it's he she they a an to for at in with".split())
+_BREAKS_AFTER_AND = frozenset(
+    "i we it then also was is had have my the it's he she they a an to for at in with".split()
+)
 
 
 def _tidy(role: str, words: str, start: int, after_measure: bool) -> Chunk | None:
@@ -178,7 +224,9 @@ def _article_of_title(word: str) -> bool:
     return word[0].isupper() and word.strip() in ("The", "A", "An", "My", "This", "These", "Some")
 
 
-_EMPTY = frozenset("up out off down back again very really so the a an my our it that this me i was is and or of to him her them us you there here were had have did some about around which so".split())
+_EMPTY = frozenset(
+    "up out off down back again very really so the a an my our it that this me i was is and or of to him her them us you there here were had have did some about around which so".split()
+)
 
 
 def is_proper(phrase: str) -> bool:

@@ -51,17 +51,34 @@ class Question:
 
 _AVERAGE = re.compile(r"(?i)\b(?:average|mean|avg|typical(?:ly)?|on\s+average|usually)\b")
 _TOTAL = re.compile(r"(?i)\b(?:total|sum|altogether|overall|in\s+all|add\s+up|combined|cumulative)\b")
-_MOST = re.compile(r"(?i)\b(?:most\s+expensive|highest|biggest|largest|greatest|maximum|max|longest|farthest|furthest|heaviest|best|top|priciest|worst|strongest|most\s+severe|peak|record|slowest|costliest)\b")
-_LEAST = re.compile(r"(?i)\b(?:least\s+expensive|lowest|smallest|cheapest|minimum|min|shortest|lightest|least|weakest|mildest|fewest|fastest|quickest)\b")
-_LATEST = re.compile(r"(?i)\b(?:last|latest|most\s+recent(?:ly)?|newest)\b(?!\s+(?:week|weekend|month|year|quarter|night|few|couple|\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|thirty|\p{L}+day|january|february|march|april|may|june|july|august|september|october|november|december)\b)")
+_MOST = re.compile(
+    r"(?i)\b(?:most\s+expensive|highest|biggest|largest|greatest|maximum|max|longest|farthest|furthest|heaviest|best|top|priciest|worst|strongest|most\s+severe|peak|record|slowest|costliest)\b"
+)
+_LEAST = re.compile(
+    r"(?i)\b(?:least\s+expensive|lowest|smallest|cheapest|minimum|min|shortest|lightest|least|weakest|mildest|fewest|fastest|quickest)\b"
+)
+_LATEST = re.compile(
+    r"(?i)\b(?:last|latest|most\s+recent(?:ly)?|newest)\b(?!\s+(?:week|weekend|month|year|quarter|night|few|couple|\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|thirty|\p{L}+day|january|february|march|april|may|june|july|august|september|october|november|december)\b)"
+)
 _FIRST = re.compile(r"(?i)\b(?:first|oldest|earliest)\b")
-_LAST_N = re.compile(r"(?i)\b(?:last|latest|newest|most\s+recent|past|recent|top|first|oldest)\s+(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)\s+(?!(?:days?|weeks?|months?|years?|hours?|minutes?|quarters?)\b)")
+_LAST_N = re.compile(
+    r"(?i)\b(?:last|latest|newest|most\s+recent|past|recent|top|first|oldest)\s+(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)\s+(?!(?:days?|weeks?|months?|years?|hours?|minutes?|quarters?)\b)"
+)
 _HOW_MANY = re.compile(r"(?i)\b(?:how\s+many|number\s+of|count(?:\s+(?:of|my|the|all))?|how\s+often)\b")
 _HOW_MUCH = re.compile(r"(?i)\bhow\s+much\b")
 _DISTINCT = re.compile(r"(?i)\b(?:different|distinct|unique)\b")
 _WHETHER = re.compile(r"(?i)^(?:do|did|have|has|was|were|is|are|am)\s+(?:i|we|my|the|there|any)\b")
-_PER = re.compile(r"(?i)\b(?:per|each|every|by|grouped\s+by|group\s+by|for\s+each|broken\s+down\s+by|break(?:down)?\s+(?:it\s+)?(?:down\s+)?by|across)\s+(?:the\s+|my\s+)?(?P<what>[\p{L}_]+(?:\s+[\p{L}_]+)?)")
-_ADVERB = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year", "quarterly": "quarter"}
+_PER = re.compile(
+    r"(?i)\b(?:per|each|every|by|grouped\s+by|group\s+by|for\s+each|broken\s+down\s+by|break(?:down)?\s+(?:it\s+)?(?:down\s+)?by|across)\s+(?:the\s+|my\s+)?(?P<what>[\p{L}_]+(?:\s+[\p{L}_]+)?)"
+)
+_ADVERB = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+    "quarterly": "quarter",
+}
 
 
 def read(text: str, schemas: Sequence[Schema], now: datetime, values: Values | None = None) -> Question | None:
@@ -79,10 +96,22 @@ def read(text: str, schemas: Sequence[Schema], now: datetime, values: Values | N
     limits = _LAST_N.search(text)
     limit = conditions.count(limits[1]) if limits else None
     skip = {measure.name} if measure is not None and kind in ("field", "distinct", "top") else set()
-    where = conditions.read(text, schema, found, (values or {}).get(schema.name, {}), period, skip | ({by.name} if by else set()))
+    where = conditions.read(
+        text, schema, found, (values or {}).get(schema.name, {}), period, skip | ({by.name} if by else set())
+    )
     question = Question(
-        schema, kind, measure, by, per, tuple(Condition(*one) for one in where), period, factor,
-        descending=not _LEAST.search(text), limit=limit, confidence=min(0.95, 0.5 + 0.12 * sure), shown=shown,
+        schema,
+        kind,
+        measure,
+        by,
+        per,
+        tuple(Condition(*one) for one in where),
+        period,
+        factor,
+        descending=not _LEAST.search(text),
+        limit=limit,
+        confidence=min(0.95, 0.5 + 0.12 * sure),
+        shown=shown,
     )
     return _settled(question, text)
 
@@ -129,7 +158,9 @@ def _asks_for(text: str, schema: Schema) -> float:
     money = any(spec.is_money for spec in schema.fields)
     if re.search(r"(?i)\bhow\s+much\s+(?:money|did|have|was|were|do)|\bspen[dt]|\bcost", text) and money:
         return 0.6
-    if re.search(r"(?i)\bhow\s+far\b", text) and any("distance" in fill.dimensions(spec) for spec in schema.fields if spec.is_number):
+    if re.search(r"(?i)\bhow\s+far\b", text) and any(
+        "distance" in fill.dimensions(spec) for spec in schema.fields if spec.is_number
+    ):
         return 0.8
     return 0.0
 
@@ -173,7 +204,9 @@ def _count(text: str, schema: Schema, spec: RecordField | None, factor: float) -
     m = re.search(r"(?i)\b(?:how\s+many|number\s+of)\s+((?:[\p{L}-]+\s+){0,3}?[\p{L}-]+)", text)
     noun = set(stems(m[1])) if m else set()
     amounts = [f for f in schema.fields if f.is_number and f.required and fill._COUNT.search(f.words.replace("_", " "))]
-    is_schema = noun & (set(stems(schema.name)) | {stem("time"), stem("record"), stem("entry"), stem("kind"), stem("type")})
+    is_schema = noun & (
+        set(stems(schema.name)) | {stem("time"), stem("record"), stem("entry"), stem("kind"), stem("type")}
+    )
     if amounts and not is_schema:
         return "sum", amounts[0], 1.0, ()
     return "count", None, 1.0, ()
@@ -182,14 +215,24 @@ def _count(text: str, schema: Schema, spec: RecordField | None, factor: float) -
 def _extreme(text: str, schema: Schema, spec: RecordField | None, factor: float) -> Plan | None:
     most = not _LEAST.search(text)
     low = text.lower()
-    wanted = _by_adjective(low, schema) or spec or _main_number(schema)
+    if re.search(r"\b(?:longest|shortest)\s+(?:run|walk|ride|swim|hike|jog|distance|trip|drive|flight|race)", low):
+        low = low.replace("longest", "farthest").replace("shortest", "farthest")
+    wanted = _by_adjective(low, schema) or _by_adjective(text.lower(), schema) or spec or _main_number(schema)
     if wanted is None:
         return None
-    if re.search(r"\bworst\b", low) and "rating" in fill.dimensions(wanted) and not re.search(r"sever|pain|intens", wanted.words.lower()):
+    if (
+        re.search(r"\bworst\b", low)
+        and "rating" in fill.dimensions(wanted)
+        and not re.search(r"sever|pain|intens", wanted.words.lower())
+    ):
         most = False
     if re.search(r"\b(?:fastest|quickest)\b", low):
         most = False
-    if re.match(r"(?i)\s*(?:which|who|where)\b", text) or re.match(r"(?i)\s*what\s+(?!was|is|were|are|'s)(?!\s)", text) and not re.match(r"(?i)\s*what(?:'s|’s)", text):
+    if (
+        re.match(r"(?i)\s*(?:which|who|where)\b", text)
+        or re.match(r"(?i)\s*what\s+(?!was|is|were|are|'s)(?!\s)", text)
+        and not re.match(r"(?i)\s*what(?:'s|’s)", text)
+    ):
         label = _label(schema)
         return ("latest_by_" + ("max" if most else "min"), wanted, 1.0, (label,) if label else ())
     return ("max" if most else "min"), wanted, factor, ()
@@ -202,7 +245,12 @@ def _by_adjective(low: str, schema: Schema) -> RecordField | None:
             continue
         for dimension in dimensions:
             for spec in schema.fields:
-                if spec.is_number and (dimension == "money" and spec.is_money or dimension in fill.dimensions(spec) or dimension in stems(spec.name)):
+                if spec.is_number and (
+                    dimension == "money"
+                    and spec.is_money
+                    or dimension in fill.dimensions(spec)
+                    or dimension in stems(spec.name)
+                ):
                     return spec
     return None
 
@@ -234,13 +282,25 @@ def _listing(text: str, schema: Schema, spec: RecordField | None) -> Plan | None
     if re.match(r"(?i)\s*(?:who|whom|where)\b", text):
         asked = asked or _who(text, schema)
         return ("field", asked, 1.0, ()) if asked else None
-    if re.match(r"(?i)\s*(?:what|which)(?:'s|’s|\s+(?:is|are|was|were))?\s+(?:the\s+|my\s+)?", text) and asked is not None:
+    if (
+        re.match(r"(?i)\s*(?:what|which)(?:'s|’s|\s+(?:is|are|was|were))?\s+(?:the\s+|my\s+)?", text)
+        and asked is not None
+    ):
         return "field", asked, 1.0, ()
-    if asked is not None and spec is None and re.match(r"(?i)\s*(?:list|show|give|tell)\b.*\b(?:all|every|the|my)\b", text) and stems(asked.name) != stems(schema.name) and _plural_of(text, asked):
+    if (
+        asked is not None
+        and spec is None
+        and re.match(r"(?i)\s*(?:list|show|give|tell)\b.*\b(?:all|every|the|my)\b", text)
+        and stems(asked.name) != stems(schema.name)
+        and _plural_of(text, asked)
+    ):
         return "field", asked, 1.0, ()
-    if re.match(r"(?i)\s*(?:what|which|show|list|give|find|display|get|tell|search|any|all|look|see|pull|print|fetch|export|report|compare|break|summari[sz]e|my|the|rank|sort|group|do|did)\b", text):
+    if re.match(
+        r"(?i)\s*(?:what|which|show|list|give|find|display|get|tell|search|any|all|look|see|pull|print|fetch|export|report|compare|break|summari[sz]e|my|the|rank|sort|group|do|did)\b",
+        text,
+    ):
         return "list", None, 1.0, ()
-    return None
+    return ("list", None, 1.0, ()) if matching.named(text, [schema]) else None
 
 
 def _plural_of(text: str, spec: RecordField) -> bool:
@@ -255,7 +315,9 @@ def measured(text: str, schema: Schema) -> tuple[RecordField, float] | None:
     said = stems(text)
     numeric = [spec for spec in schema.fields if spec.is_number]
     for spec in numeric:
-        m = re.search(r"(?i)\bhow\s+many\s+([\p{L}]+)|\bin\s+([\p{L}]+)\s*\??$|\b(?:total|average|number\s+of)\s+([\p{L}]+)", text)
+        m = re.search(
+            r"(?i)\bhow\s+many\s+([\p{L}]+)|\bin\s+([\p{L}]+)\s*\??$|\b(?:total|average|number\s+of)\s+([\p{L}]+)", text
+        )
         unit = next((group.lower() for group in m.groups() if group), "") if m else ""
         known, target = fill.unit_table().get(unit), fill._target(spec)
         if known and target and known[0] == target[0] and len(unit) > 1:
@@ -267,7 +329,9 @@ def measured(text: str, schema: Schema) -> tuple[RecordField, float] | None:
         return max(named, key=lambda spec: len(spec.name)), 1.0
     for pattern, dimension in _HOW:
         if re.search(pattern, text):
-            fitting = [spec for spec in numeric if dimension == "money" and spec.is_money or dimension in fill.dimensions(spec)]
+            fitting = [
+                spec for spec in numeric if dimension == "money" and spec.is_money or dimension in fill.dimensions(spec)
+            ]
             if fitting:
                 return fitting[0], 1.0
     return None
@@ -275,23 +339,39 @@ def measured(text: str, schema: Schema) -> tuple[RecordField, float] | None:
 
 _HOW = (
     (r"(?i)\bhow\s+far\b|\bdistance\b|\bmileage\b", "distance"),
-    (r"(?i)\bhow\s+long\b|\bduration\b|\bhow\s+much\s+time\b|\btime\s+(?:did|have|spent)\b|\bhours\b|\bminutes\b", "duration"),
+    (
+        r"(?i)\bhow\s+long\b|\bduration\b|\bhow\s+much\s+time\b|\btime\s+(?:did|have|spent)\b|\bhours\b|\bminutes\b",
+        "duration",
+    ),
     (r"(?i)\bhow\s+heavy\b|\bweight\b|\bweigh\b", "mass"),
     (r"(?i)\bcalories\b", "energy"),
     (r"(?i)\brat(?:ing|ed|e)\b|\bstars\b", "rating"),
-    (r"(?i)\bmoney\b|\bspen[dt]|\bspending\b|\bcosts?\b|\bpric|\bexpensive\b|\bcheap|\bpa(?:id|y)\b|\bearn|\bamounts?\b", "money"),
+    (
+        r"(?i)\bmoney\b|\bspen[dt]|\bspending\b|\bcosts?\b|\bpric|\bexpensive\b|\bcheap|\bpa(?:id|y)\b|\bearn|\bamounts?\b",
+        "money",
+    ),
 )
 
 
 def _is_called(spec: RecordField, said: tuple[str, ...], schema: Schema) -> bool:
-    words = [stem(word) for word in spec.name.split("_") if word not in ("in", "of", "the", "km", "minutes", "total", "number", "hours", "kg", "min")]
+    words = [
+        stem(word)
+        for word in spec.name.split("_")
+        if word not in ("in", "of", "the", "km", "minutes", "total", "number", "hours", "kg", "min")
+    ]
     return bool(words) and all(word in said for word in words) and stems(spec.name) != stems(schema.name)
 
 
 def _field_called(text: str, schema: Schema) -> RecordField | None:
     said = stems(text)
     own = set(stems(schema.name))
-    called = [spec for spec in schema.fields if _is_called(spec, said, schema) and not set(stems(spec.name)) <= own and spec.kind not in ("date", "timestamp")]
+    called = [
+        spec
+        for spec in schema.fields
+        if _is_called(spec, said, schema)
+        and not set(stems(spec.name)) <= own
+        and spec.kind not in ("date", "timestamp")
+    ]
     return max(called, key=lambda spec: len(spec.name)) if called else None
 
 
@@ -314,7 +394,15 @@ def _who(text: str, schema: Schema) -> RecordField | None:
     from recall_sql.records.rules.texts import roles
 
     low = text.lower()
-    wanted = ("place", "receiver") if re.search(r"\bwhere\b", low) else ("creator",) if re.search(r"\b(?:wrote|author|written|directed|made)\b", low) else ("receiver", "giver", "companion", "creator") if re.search(r"\bwho\b|\bwhom\b|\bpeople\b|\bperson\b", low) else ("thing", "title", "receiver")
+    wanted = (
+        ("place", "receiver")
+        if re.search(r"\bwhere\b", low)
+        else ("creator",)
+        if re.search(r"\b(?:wrote|author|written|directed|made)\b", low)
+        else ("receiver", "giver", "companion", "creator")
+        if re.search(r"\bwho\b|\bwhom\b|\bpeople\b|\bperson\b", low)
+        else ("thing", "title", "receiver")
+    )
     for role in wanted:
         for spec in schema.fields:
             if spec.kind in ("text", "enum") and role in dict(roles(spec)):
@@ -323,8 +411,13 @@ def _who(text: str, schema: Schema) -> RecordField | None:
 
 
 def _most_of_all(text: str) -> bool:
-    """"Who did I pay the most?", "which exercise do I do most often?": the leader of a ranking."""
-    return bool(re.search(r"(?i)^(?:who|whom|what|which|where)\b.*\b(?:the\s+most|most\s+often|most|most\s+frequent(?:ly)?|most\s+common(?:ly)?|the\s+least)\s*(?:money|times|often|to|on|at|for|in|this\s+\w+|last\s+\w+)?\s*\??$|\bmost\s+(?:common|frequent)\b", text))
+    """ "Who did I pay the most?", "which exercise do I do most often?": the leader of a ranking."""
+    return bool(
+        re.search(
+            r"(?i)^(?:who|whom|what|which|where)\b.*\b(?:the\s+most|most\s+often|most|most\s+frequent(?:ly)?|most\s+common(?:ly)?|the\s+least)\s*(?:money|times|often|to|on|at|for|in|this\s+\w+|last\s+\w+)?\s*\??$|\bmost\s+(?:common|frequent)\b",
+            text,
+        )
+    )
 
 
 def _grouping(text: str, schema: Schema) -> tuple[RecordField | None, str | None]:
@@ -334,13 +427,32 @@ def _grouping(text: str, schema: Schema) -> tuple[RecordField | None, str | None
     for m in _PER.finditer(text):
         words = m["what"].lower().split()
         first = stem(words[0])
-        if first in PERIODS and not (m.group().lower().startswith("every") and re.search(r"(?i)\b(?:every)\s+day\b", text)):
+        if first in PERIODS and not (
+            m.group().lower().startswith("every") and re.search(r"(?i)\b(?:every)\s+day\b", text)
+        ):
             return None, first
         if re.match(r"(?i)(?:every|each)\b", m.group()) and re.search(r"(?i)^(?:show|list|what|which)\b", text):
             continue
-        spec = next((s for s in schema.fields if s.kind in ("text", "enum", "boolean", "integer") and first in stems(s.name)), None)
-        if spec is None and first in (stem("person"), stem("people"), stem("recipient"), stem("merchant"), stem("store"), stem("type"), stem("kind"), stem("category")):
-            spec = _who("who" if first in (stem("person"), stem("people"), stem("recipient"), stem("merchant"), stem("store")) else "what", schema)
+        spec = next(
+            (s for s in schema.fields if s.kind in ("text", "enum", "boolean", "integer") and first in stems(s.name)),
+            None,
+        )
+        if spec is None and first in (
+            stem("person"),
+            stem("people"),
+            stem("recipient"),
+            stem("merchant"),
+            stem("store"),
+            stem("type"),
+            stem("kind"),
+            stem("category"),
+        ):
+            spec = _who(
+                "who"
+                if first in (stem("person"), stem("people"), stem("recipient"), stem("merchant"), stem("store"))
+                else "what",
+                schema,
+            )
         if spec is not None:
             return spec, None
     return None, None
@@ -349,13 +461,28 @@ def _grouping(text: str, schema: Schema) -> tuple[RecordField | None, str | None
 def explain(question: Question) -> str:
     """The plan in a sentence."""
     what = {
-        "sum": "Total", "count": "Number of records", "avg": "Average", "min": "Smallest", "max": "Largest", "list": "Records",
-        "latest": "The latest record", "oldest": "The oldest record", "when": "The last day", "first": "The first day",
-        "whether": "Whether there is a record", "distinct": "Number of different values", "field": "Values", "top": "The leader",
+        "sum": "Total",
+        "count": "Number of records",
+        "avg": "Average",
+        "min": "Smallest",
+        "max": "Largest",
+        "list": "Records",
+        "latest": "The latest record",
+        "oldest": "The oldest record",
+        "when": "The last day",
+        "first": "The first day",
+        "whether": "Whether there is a record",
+        "distinct": "Number of different values",
+        "field": "Values",
+        "top": "The leader",
     }.get(question.kind, "The record with the " + ("largest" if question.kind.endswith("max") else "smallest"))
     parts = [what]
     if question.measure is not None:
-        parts.append(f"of {question.measure.name}" if question.kind not in ("latest_by_max", "latest_by_min") else question.measure.name)
+        parts.append(
+            f"of {question.measure.name}"
+            if question.kind not in ("latest_by_max", "latest_by_min")
+            else question.measure.name
+        )
     parts.append(f"in {question.schema.name}")
     if question.by is not None:
         parts.append(f"by {question.by.name}")
@@ -363,7 +490,9 @@ def explain(question: Question) -> str:
         parts.append(f"by {question.per}")
     if question.conditions:
         signs = {"same": "is", "has": "contains", "is": "is"}
-        parts.append("where " + " and ".join(f"{c.field} {signs.get(c.op, c.op)} {c.value}" for c in question.conditions))
+        parts.append(
+            "where " + " and ".join(f"{c.field} {signs.get(c.op, c.op)} {c.value}" for c in question.conditions)
+        )
     if question.period:
         parts.append(_days(question.period))
     return " ".join(parts)

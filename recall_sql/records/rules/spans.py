@@ -60,7 +60,9 @@ _NUMBER = re.compile(
     rf"{_WORDS}(?:[\s-]+(?:and\s+(?={_WORDS}[\s-]))?{_WORDS})*(?:\s+and\s+an?\s+half)?)"
     r"(?P<scale>\s?(?:k|m|mil|grand|thousand|million|hundred|lakhs?)(?![\p{L}\d]))?"
 )
-_AFTER_CURRENCY = re.compile(r"(?i)^\s?(?:\$|€|£|¥|₹|us\s+dollars?|dollars?|bucks?|euros?|eur|usd|gbp|quid|pounds?\s+sterling|rupees?|yen|francs?|chf|pesos?|kronor|kroner|kr|zlotys?|pln|cad|aud|inr|jpy|sek|nok|dkk)(?![\p{L}])")
+_AFTER_CURRENCY = re.compile(
+    r"(?i)^\s?(?:\$|€|£|¥|₹|us\s+dollars?|dollars?|bucks?|euros?|eur|usd|gbp|quid|pounds?\s+sterling|rupees?|yen|francs?|chf|pesos?|kronor|kroner|kr|zlotys?|pln|cad|aud|inr|jpy|sek|nok|dkk)(?![\p{L}])"
+)
 _CENTS = re.compile(r"(?i)^\s?(?:and\s+)?(\d{1,2})?\s?(?:cents?|pence|¢)(?![\p{L}])")
 _UNIT = re.compile(r"^[\s-]?(°\s?[cCfF]?|%|[\p{L}]+)")
 _OUT_OF = re.compile(r"(?i)^\s*(?:/|out\s+of)\s*(\d+(?:\.\d+)?)(?:\s*stars?)?(?![\d/])")
@@ -71,14 +73,22 @@ _RATING = re.compile(
 )
 _SETS = re.compile(r"(?i)(?<![\d.])(\d{1,2})\s*(?:x|×|sets?\s+(?:of|x)|by)\s*(\d{1,4})(?![\d:])(?:\s*reps?)?")
 _COLON = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,2}):(\d{2})(?![\d:])")
-_COMPOUND = re.compile(r"(?i)(?<![\d.])(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)\s*(?:and\s+)?(\d{1,2})\s*(?:m|mins?|minutes?)?(?![\p{L}\d])")
-_HALF_HOUR = re.compile(r"(?i)\b(?:(?:one|an)\s+and\s+a\s+half\s+hours?|an\s+hour\s+and\s+a\s+half|(an?)\s+(hour|minute|day|week|month|mile|kilometer|kilometre|pound|kilo|liter|litre|dozen)|half\s+an?\s+(hour|mile|dozen)|three\s+quarters\s+of\s+an\s+hour|a\s+quarter\s+of\s+an\s+hour)\b(?!\s+(?:ago|back))")
+_COMPOUND = re.compile(
+    r"(?i)(?<![\d.])(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)\s*(?:and\s+)?(\d{1,2})\s*(?:m|mins?|minutes?)?(?![\p{L}\d])"
+)
+_HALF_HOUR = re.compile(
+    r"(?i)\b(?:(?:one|an)\s+and\s+a\s+half\s+hours?|an\s+hour\s+and\s+a\s+half|(an?)\s+(hour|minute|day|week|month|mile|kilometer|kilometre|pound|kilo|liter|litre|dozen)|half\s+an?\s+(hour|mile|dozen)|three\s+quarters\s+of\s+an\s+hour|a\s+quarter\s+of\s+an\s+hour)\b(?!\s+(?:ago|back))"
+)
 
 
 @cache
 def unit_table() -> dict[str, tuple[str, float]]:
     """unit word → (dimension, factor)."""
-    return {word: (dimension, float(factor)) for dimension, units in lexicon()["units"].items() for word, factor in units.items()}
+    return {
+        word: (dimension, float(factor))
+        for dimension, units in lexicon()["units"].items()
+        for word, factor in units.items()
+    }
 
 
 def find(text: str, now: datetime, *, future: bool = False) -> Spans:
@@ -99,7 +109,7 @@ def find(text: str, now: datetime, *, future: bool = False) -> Spans:
 
 
 def _joined(text: str, measures: list[Measure]) -> list[Measure]:
-    """"25 minutes and 30 seconds", "5 feet 11 inches": one quantity, in the base unit of its dimension."""
+    """ "25 minutes and 30 seconds", "5 feet 11 inches": one quantity, in the base unit of its dimension."""
     joined: list[Measure] = []
     for measure in measures:
         last = joined[-1] if joined else None
@@ -122,7 +132,12 @@ def _ratings(text: str) -> Iterator[Measure]:
     """4/5 stars, rated it 8/10: not the fourth of May."""
     for m in _RATING.finditer(text):
         out_of = m["of"] or m["of2"]
-        yield Measure(_decimal(m["n"] or m["n2"]), "rating", "out of " + out_of, m.span("whole") if m["whole"] else m.span("whole2"))
+        yield Measure(
+            _decimal(m["n"] or m["n2"]),
+            "rating",
+            "out of " + out_of,
+            m.span("whole") if m["whole"] else m.span("whole2"),
+        )
 
 
 def _masked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -132,8 +147,11 @@ def _masked(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _is_duration(text: str, span: tuple[int, int]) -> bool:
-    """"5k in 25:30" is how long it took, not when it was."""
-    return bool(re.search(r"(?i)\b(?:in|took|for|time\s+of|lasted)\s*$", text[: span[0]])) and ":" in text[span[0] : span[1]]
+    """ "5k in 25:30" is how long it took, not when it was."""
+    return (
+        bool(re.search(r"(?i)\b(?:in|took|for|time\s+of|lasted)\s*$", text[: span[0]]))
+        and ":" in text[span[0] : span[1]]
+    )
 
 
 def _measures(text: str) -> Iterator[Measure]:
@@ -196,7 +214,14 @@ def _of_numbers(text: str) -> Iterator[Measure]:
 
 _ALONE = {"one": 1, "hundred": 100, "thousand": 1000, "million": 10**6, "grand": 1000, "dozen": 12}
 _SCALES = {
-    "k": 1000, "mil": 10**6, "grand": 1000, "thousand": 1000, "million": 10**6, "hundred": 100, "lakh": 10**5, "lakhs": 10**5
+    "k": 1000,
+    "mil": 10**6,
+    "grand": 1000,
+    "thousand": 1000,
+    "million": 10**6,
+    "hundred": 100,
+    "lakh": 10**5,
+    "lakhs": 10**5,
 }
 
 
@@ -264,6 +289,13 @@ def _measured(m: re.Match[str], rest: str, value: Decimal) -> Measure:
     known = unit_table().get(word)
     if known and not (word in ("s", "m", "h", "k", "l", "g", "mi") and rest[:1].isspace() and word in ("s", "k")):
         return Measure(value, known[0], word, (m.start(), m.end() + unit.end()), known[1])
-    if word and stem(word) and not re.match(r"(?i)[\s]*(?:to|for|from|at|in|on|and|by|with|of|as|the|my|a|i|last|this|today|yesterday|each|is|was|per|or|because|after|before|more|times|out|due)\b", rest):
+    if (
+        word
+        and stem(word)
+        and not re.match(
+            r"(?i)[\s]*(?:to|for|from|at|in|on|and|by|with|of|as|the|my|a|i|last|this|today|yesterday|each|is|was|per|or|because|after|before|more|times|out|due)\b",
+            rest,
+        )
+    ):
         return Measure(value, "count", word, m.span())
     return Measure(value, "bare", "", m.span())

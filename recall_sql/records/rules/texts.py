@@ -17,10 +17,16 @@ from recall_sql.records.rules.spans import Spans, unit_table
 from recall_sql.records.rules.words import fold, lexicon, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
-_ACTIVITY = re.compile(r"(?i)^(?:activity|exercise|workout|sport|type|kind|habit|workout_type|exercise_type|activity_type|name|exercise_name|activity_name|workout_name)$")
-_SIZE = re.compile(r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b")
+_ACTIVITY = re.compile(
+    r"(?i)^(?:activity|exercise|workout|sport|type|kind|habit|workout_type|exercise_type|activity_type|name|exercise_name|activity_name|workout_name)$"
+)
+_SIZE = re.compile(
+    r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b"
+)
 _SMALL = r"(?:of|the|and|in|a|an|to|for|on|with|at|from|or|&|vs\.?|de|la|le|des|du|von|der)"
-_TITLE = re.compile(rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’!?-]*)*")
+_TITLE = re.compile(
+    rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’!?-]*)*"
+)
 
 
 def fill(
@@ -42,7 +48,9 @@ def fill(
         if value:
             data[spec.name] = _listed(value) if spec.kind == "list" else value
             taken.add(number)
-            taken |= {other for other, part in enumerate(chunks) if part.start == chunk.start and part.role == chunk.role}
+            taken |= {
+                other for other, part in enumerate(chunks) if part.start == chunk.start and part.role == chunk.role
+            }
     _fill_labelled(wanted, text, data)
     _fill_sizes(wanted, text, spans, data, used)
 
@@ -63,7 +71,12 @@ def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, dat
     chunks: list[Chunk] = []
     for number, chunk in enumerate(sentence.chunks):
         following = sentence.chunks[number + 1] if number + 1 < len(sentence.chunks) else None
-        if chunk.after_measure and following and following.role == "of" and stem(chunk.text.split()[-1]) in _units(spans):
+        if (
+            chunk.after_measure
+            and following
+            and following.role == "of"
+            and stem(chunk.text.split()[-1]) in _units(spans)
+        ):
             continue
         bare = _without(chunk, chosen)
         if bare and not _is_field_name(schema, bare):
@@ -86,7 +99,11 @@ def _without(chunk: Chunk, chosen: set[str]) -> Chunk | None:
 
 def _is_field_name(schema: Schema, chunk: Chunk) -> bool:
     said = stems(chunk.text)
-    return any(said == stems(spec.name) for spec in schema.fields if spec.is_number) and chunk.role in ("loose", "object", "subject")
+    return any(said == stems(spec.name) for spec in schema.fields if spec.is_number) and chunk.role in (
+        "loose",
+        "object",
+        "subject",
+    )
 
 
 # --- how well they fit ------------------------------------------------------------------------------------------------
@@ -113,7 +130,11 @@ def roles(spec: RecordField) -> tuple[tuple[str, float], ...]:
 @cache
 def _role_patterns() -> list[tuple[str, re.Pattern[str], re.Pattern[str] | None]]:
     return [
-        (role, re.compile(f"(?i)(?:{entry['name']})"), re.compile(f"(?i)(?:{entry['text']})") if entry["text"] else None)
+        (
+            role,
+            re.compile(f"(?i)(?:{entry['name']})"),
+            re.compile(f"(?i)(?:{entry['text']})") if entry["text"] else None,
+        )
         for role, entry in lexicon()["roles"].items()
         if entry["name"]
     ]
@@ -140,7 +161,12 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
         if role == "thing" and _known_words(spec) & set(stems(chunk.text)):
             fit += 1
         best = max(best, fit)
-    if best and _ACTIVITY.match(spec.name) and chunk.role in ("object", "for", "loose") and stem(chunk.text.split()[-1]) in _units_of_all():
+    if (
+        best
+        and _ACTIVITY.match(spec.name)
+        and chunk.role in ("object", "for", "loose")
+        and stem(chunk.text.split()[-1]) in _units_of_all()
+    ):
         best -= 1.5
     return best
 
@@ -172,7 +198,9 @@ def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
     if "title" in kinds and chunk.proper and chunk.role not in ("quote", "activity"):
         m = _TITLE.match(text, chunk.start)
         value = m.group().strip(" .,") if m and len(m.group()) >= len(value) else value
-    hurts = re.fullmatch(r"(?i)(.+?)\s+(?:hurts?|aches?|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value)
+    hurts = re.fullmatch(
+        r"(?i)(.+?)\s+(?:hurts?|aches?|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value
+    )
     if hurts and "thing" in kinds:
         return f"{hurts[1].lower()} pain"
     example = _example(spec, value)
@@ -194,7 +222,7 @@ def _example(spec: RecordField, value: str) -> str:
 
 
 def _fill_labelled(wanted: list[RecordField], text: str, data: dict[str, Any]) -> None:
-    """"category: food", "note: with ice": what is called by the field's name beats everything."""
+    """ "category: food", "note: with ice": what is called by the field's name beats everything."""
     for spec in wanted:
         name = r"[\s_-]".join(map(re.escape, spec.name.split("_")))
         m = re.search(rf"(?i)\b{name}\s*(?::|=|\bis\b|\bwas\b)\s*[\"“']?([^,;\n\"”]+)", text)
@@ -207,7 +235,11 @@ def _fill_sizes(
 ) -> None:
     """A dose or a duration kept as text: the words as they were said."""
     for spec in wanted:
-        if spec.kind != "text" or not _SIZE.search(spec.words.replace("_", " ")) or not _SIZE.search(spec.name.replace("_", " ")):
+        if (
+            spec.kind != "text"
+            or not _SIZE.search(spec.words.replace("_", " "))
+            or not _SIZE.search(spec.name.replace("_", " "))
+        ):
             continue
         free = [m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare")]
         if free:

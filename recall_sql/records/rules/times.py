@@ -208,7 +208,10 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
     (re.compile(pattern, re.I), rule)
     for pattern, rule in (
         (r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?!\d)", _iso),
-        (r"(?<![\d.,/$€£])(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?:(?P=sep)(?P<y>\d{4}|\d{2}))?(?![\d/]|\.\d)", _numeric),
+        (
+            r"(?<![\d.,/$€£])(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?:(?P=sep)(?P<y>\d{4}|\d{2}))?(?![\d/]|\.\d)",
+            _numeric,
+        ),
         (
             rf"\b(?:on\s+)?(?:(?:the\s+)?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{MONTH})\b\.?"
             rf"|(?P<month>{MONTH})\b\.?\s+(?:the\s+)?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:km|kg|min|%|dollars|euros|bucks)))"
@@ -222,7 +225,10 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
         ),
         (rf"\b(?P<n>{_N})\s+{_UNIT}\s+(?:ago|back|earlier)\b", _ago),
         (rf"\bin\s+(?P<n>{_N})\s+{_UNIT}\b(?!\s+time)|\b(?P<n>{_N})\s+{_UNIT}\s+from\s+now\b", _ahead),
-        (rf"\b(?:in\s+|over\s+|during\s+|within\s+)?(?:the\s+)?(?:last|past|previous)\s+(?P<n>{_N})\s+{_UNIT}\b", _recent),
+        (
+            rf"\b(?:in\s+|over\s+|during\s+|within\s+)?(?:the\s+)?(?:last|past|previous)\s+(?P<n>{_N})\s+{_UNIT}\b",
+            _recent,
+        ),
         (
             rf"\b(?:on\s+)?(?P<which>this\s+past|this\s+coming|last|past|this|next|coming)?\s*\b(?P<day>{_WEEKDAY})(?:'s|’s|s)?\b"
             rf"|\b(?:on\s+(?P<which>last|next|this)?\s*|(?P<which>last|next|this)\s+)(?P<day>{_SHORT_DAY})(?!\w)",
@@ -232,7 +238,10 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
             r"\b(?:in\s+|over\s+|during\s+|on\s+)?(?:the\s+)?(?P<which>this\s+past|last|this|next|previous|past)\s+(?P<unit>weekend|week|month|quarter|year)\b(?:'s|’s)?",
             _period,
         ),
-        (rf"\b(?:in|during|for|since|last|this|next|of|until|before|after|from|to)\s+(?:last\s+)?(?P<month>{MONTH})\b\.?(?:,?\s+(?P<y>\d{{4}}))?(?!\s+\d)", _month_only),
+        (
+            rf"\b(?:in|during|for|since|last|this|next|of|until|before|after|from|to)\s+(?:last\s+)?(?P<month>{MONTH})\b\.?(?:,?\s+(?P<y>\d{{4}}))?(?!\s+\d)",
+            _month_only,
+        ),
         (rf"\b(?P<month>{MONTH})\s+(?P<y>\d{{4}})\b", _month_only),
         (r"\bq(?P<q>[1-4])(?:\s+(?:of\s+)?(?P<y>\d{4}))?\b", _quarter),
         (r"\b(?:in|during|since|for|of|until|before|after)\s+(?P<y>(?:19|20)\d{2})\b", _year),
