@@ -1,33 +1,47 @@
 /* recipe
 name: conversation_memory/reply
-description: Answer the user from what is known - context, then GENERATE, then both turns are stored.
+description: Answer the user from what is known - context, then GENERATE, then both turns are stored. Facts are extracted by the next run of conversation_memory/all.
 params:
   message:    {type: text, help: "What the user says."}
   model:      {type: text, default: null, help: "Who answers; the setting llm, if not given."}
-  system:     {type: text, default: "You are a helpful assistant. Use what is known about the user, follow their standing instructions, and answer briefly.", help: "What the bot is."}
-  max_tokens: {type: int, default: 200, min: 1, help: "Longest answer in tokens."}
+  system:     {type: text, default: "You are a helpful assistant. Use what is known about the user, follow their standing instructions, and answer in one or two sentences.", help: "What the bot is."}
+  max_tokens: {type: int, default: 150, min: 1, help: "Longest answer in tokens."}
   agent_id:   {type: text, default: default, help: "The bot."}
   user_id:    {type: text, default: default, help: "The person."}
   session_id: {type: text, default: default, help: "The conversation."}
+  context_tokens: {type: int, default: 1000, min: 1, help: "About how many tokens there is room for before the message."}
   max_turns:  {type: int, default: 4, min: 0, help: "How many of the last turns to give word for word."}
-  max_recalled: {type: int, default: 3, min: 0, help: "How many earlier turns near the message to add."}
-  max_facts:  {type: int, default: 40, min: 0, help: "How many facts beside the rules."}
+  max_recalled: {type: int, default: 5, min: 0, help: "How many earlier turns that matter to the message to add."}
+  recall_from: {type: text, default: null, help: "Only earlier turns of this conversation; of all of the user's, if not given."}
   store:      {type: bool, default: true, help: "Keep the message and the reply as turns."}
   threads:    {type: ident, default: chat_threads, help: "Table of threads."}
   facts:      {type: ident, default: chat_facts, help: "Table of facts."}
   turns:      {type: ident, default: chat_turns, help: "Table of turns."}
+  summaries:  {type: ident, default: chat_summaries, help: "Table of summaries."}
 */
+
+-- step: message
+create or replace temp table heard as
+select trim(replace({{ message }}::varchar, chr(0), '')) as message;
+
+select if(message = '', error('the message is empty'), true) from heard;
 
 {% set query = message %}
 {% include "conversation_memory/_context.sql" %}
 
 -- step: answer
+-- What is known and then the instruction are the system prompt, the message stays alone: a small model then answers it
+-- instead of going on with the list.
 create or replace temp table answer as
 select generate(
-    context || E'\n\nThe user now says: ' || {{ message }} || E'\n\nAnswer the user, respecting what is known.',
-    {'model': {{ model }}, 'system': {{ system }}, 'max_tokens': {{ max_tokens }}}
+    heard.message,
+    {
+        'model': {{ model }}, 'max_tokens': {{ max_tokens }},
+        'system': if(c.context = '', '', c.context || E'\n\n') || {{ system }}::varchar
+    }
 ) as reply
-from assembled_context;
+from heard
+cross join assembled_context as c;
 
 {% if store %}
 -- step: store
@@ -38,9 +52,9 @@ on conflict do nothing;
 insert into {{ turns | ident }} (agent_id, user_id, session_id, position, role, content, created_at)
 select {{ agent_id }}, {{ user_id }}, {{ session_id }}, last_position + nth, role, content, {{ run_started_at }} + to_microseconds(nth)
 from (
-    select 1 as nth, 'user' as role, {{ message }} as content
+    select 1 as nth, 'user' as role, message as content from heard
     union all
-    select 2, 'assistant', reply from answer
+    select 2, 'assistant', reply from answer where trim(reply) <> ''
 )
 cross join (
     select coalesce(max(t.position), 0) as last_position

@@ -31,22 +31,20 @@ create or replace macro recall_sql.main._search_check(
     else true
 end;
 
-create or replace macro recall_sql.main.hybrid_search(
-    tbl, query, k := 10, session_id := null, user_id := null, agent_id := null, roles := null, since := null, until := null,
-    neighbours := 0, text_column := null, vector_column := null,
-    lexical_weight := 1.0, vector_weight := 0.4, recency := 0.0, spread := 0.5,
-    postings := 'search_postings', indexed := 'search_turns'
+create or replace macro recall_sql.main._hybrid_search(
+    tbl, query, k, in_session, of_user, of_agent, of_roles, from_time, to_time, neighbours, text_column, vector_column,
+    lexical_weight, vector_weight, recency, spread, postings, indexed
 ) as table
 with checked as (
     select recall_sql.main._search_check(
-        struct_keys(candidate), text_column, session_id, user_id, agent_id, roles, since, until
+        struct_keys(candidate), text_column, in_session, of_user, of_agent, of_roles, from_time, to_time
     ) as fine
     from query_table(tbl) as candidate
     limit 1
 ),
 hits as materialized (
     from recall_sql.main._search_scores(
-        tbl, query, k, text_column, vector_column, session_id, user_id, agent_id, roles, since, until,
+        tbl, query, k, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time,
         lexical_weight, vector_weight, recency, spread, postings, indexed
     )
     where (select fine from checked)
@@ -54,7 +52,7 @@ hits as materialized (
 beside as materialized (
     select live._key, hits.score, hits.rank, live._place
     from hits
-    join recall_sql.main._search_rows(tbl, text_column, vector_column, session_id, user_id, agent_id, null, null, null) as live
+    join recall_sql.main._search_rows(tbl, text_column, vector_column, in_session, of_user, of_agent, null, null, null) as live
         on live._thread = hits._thread and live._place between hits._place - neighbours and hits._place + neighbours
     where neighbours > 0
     qualify row_number() over (partition by live._key order by live._key <> hits._key, hits.rank) = 1
@@ -68,3 +66,14 @@ select unnest(whole), score, rank
 from recall_sql.main._rows_by_key(tbl, text_column) as found
 join returned using (_key)
 order by rank, _place, _key;
+
+create or replace macro recall_sql.main.hybrid_search(
+    tbl, query, k := 10, session_id := null, user_id := null, agent_id := null, roles := null, since := null, until := null,
+    neighbours := 0, text_column := null, vector_column := null,
+    lexical_weight := 1.0, vector_weight := 0.4, recency := 0.0, spread := 0.5,
+    postings := 'search_postings', indexed := 'search_turns'
+) as table
+from recall_sql.main._hybrid_search(
+    tbl, query, k, session_id, user_id, agent_id, roles, since, until, neighbours, text_column, vector_column,
+    lexical_weight, vector_weight, recency, spread, postings, indexed
+);
