@@ -105,9 +105,9 @@ anti join {{ history | ident }} as h
     and (c.source_turn_id is not null or h.session_id = c.home);
 
 -- step: settle_slots
--- Rule 3, second half. A key that is believed stays in its slot. Else the extractor's word counts: a candidate that names
--- the belief it replaces (by fact_id, or its first eight letters) takes that one's slot, in place. A reference to a
--- belief that isn't there is ignored and noted.
+-- Rule 3, second half. A key that is believed stays in its slot, and a slot that is held is the slot of its keys. Else the
+-- extractor's word counts: a candidate that names the belief it replaces (by fact_id, or its first eight letters) takes
+-- that one's place. A reference to a belief that isn't there is ignored and noted.
 create or replace temp table settled as
 with referred as (
     select c.candidate_no, f.fact_id, f.session_id, f.slot, f.category, f.fact_key, f.fact_value
@@ -118,28 +118,57 @@ with referred as (
     where length(c.replaces) >= 8
     qualify count(*) over (partition by c.candidate_no) = 1
 ),
-at_home as (
-    select c.*, r.session_id as named_session, r.slot as named_slot, r.category as named_category, r.fact_key as named_key,
-        r.fact_id is not null and (c.op = 'retract' or (same_value(r.fact_value, c.fact_value) and r.category = c.category)) as means_named,
-        if(home_row.slot is null, coalesce(r.session_id, c.home), c.home) as session_id
+understood as (
+    select
+        c.*, r.session_id as named_session, r.slot as named_slot, r.category as named_category, r.fact_key as named_key,
+        -- taking back or confirming a belief by its alias means that belief, whatever key it is given now
+        r.fact_id is not null
+            and coalesce(c.op = 'retract' or (same_value(r.fact_value, c.fact_value) and r.category = c.category), false) as means_named,
+        if(at_home.slot is null, coalesce(r.session_id, c.home), c.home) as session_id
     from unheard as c
     left join referred as r using (candidate_no)
-    left join {{ facts | ident }} as home_row
-        on home_row.agent_id = c.agent_id and home_row.user_id = c.user_id and home_row.session_id = c.home
-        and home_row.category = c.category and home_row.fact_key = c.fact_key
+    left join {{ facts | ident }} as at_home
+        on at_home.agent_id = c.agent_id and at_home.user_id = c.user_id and at_home.session_id = c.home
+        and at_home.category = c.category and at_home.fact_key = c.fact_key
+),
+at_home as (
+    select
+        c.* exclude (category, fact_key, says),
+        c.category as said_category, c.fact_key as said_key,
+        means_named and own.slot is null as by_alias,
+        own.slot is not null or holder.slot is not null as is_held,
+        case
+            when own.slot is not null then own.slot
+            when means_named then named_slot
+            else c.vocabulary_slot
+        end as natural_slot,
+        if(by_alias, named_category, c.category) as category,
+        if(by_alias, named_key, c.fact_key) as fact_key,
+        if(by_alias, named_category || '/' || plain_form(named_key), c.says) as says
+    from understood as c
+    left join {{ facts | ident }} as own
+        on own.agent_id = c.agent_id and own.user_id = c.user_id and own.session_id = c.session_id
+        and own.category = c.category and own.fact_key = c.fact_key
+    left join {{ facts | ident }} as holder
+        on holder.agent_id = c.agent_id and holder.user_id = c.user_id and holder.session_id = c.session_id
+        and holder.slot = c.vocabulary_slot
 )
 select
-    c.* exclude (home, is_open),
-    -- one key, one slot: within a batch the first to place it decides
-    first_value(if(own.slot is null and means_named, named_slot, coalesce(own.slot, c.named_slot, c.vocabulary_slot))) over (
-        partition by c.agent_id, c.user_id, c.session_id, c.category, c.fact_key
-        order by c.named_slot is null, c.observed_at, c.candidate_no
+    * exclude (home, is_open, is_held, by_alias),
+    if(
+        is_held, natural_slot,
+        -- one place for all that compete for a slot: within a batch the first to name one decides
+        coalesce(
+            first_value(named_slot ignore nulls) over (
+                partition by agent_id, user_id, session_id, natural_slot, is_held
+                order by observed_at, candidate_no
+                rows between unbounded preceding and unbounded following
+            ),
+            natural_slot
+        )
     ) as slot,
-    if(c.replaces is not null and c.named_slot is null, 'it names ' || c.replaces || ', which is not a known belief', null) as note
-from at_home as c
-left join {{ facts | ident }} as own
-    on own.agent_id = c.agent_id and own.user_id = c.user_id and own.session_id = c.session_id
-    and own.category = c.category and own.fact_key = c.fact_key;
+    if(replaces is not null and named_slot is null, 'it names ' || replaces || ', which is not a known belief', null) as note
+from at_home;
 
 -- step: put_in_order
 -- Rule 2. Evidence about one slot is heard in the order it was said: earliest first, so that the latest has the last
@@ -148,8 +177,9 @@ create or replace temp table evidence_in_order as
 with taken_along as (
     -- who replaces a belief that lives in another slot takes that one back as well
     select
-        candidate_no, agent_id, user_id, named_session as session_id, named_slot as slot, named_category as category,
-        named_key as fact_key, null::varchar as fact_value, confidence, kind, 'retract' as op, source, trust, may_set_rules,
+        candidate_no, agent_id, user_id, named_session as session_id, named_slot as slot, named_slot as natural_slot,
+        named_category as category, named_key as fact_key, named_category as said_category, named_key as said_key,
+        null::varchar as fact_value, confidence, kind, 'retract' as op, source, trust, may_set_rules,
         observed_at, source_turn_id, evidence, named_category || '/' || plain_form(named_key) as says,
         'replaced by ' || category || '.' || fact_key as note
     from settled
@@ -157,10 +187,8 @@ with taken_along as (
 ),
 all_evidence as (
     select
-        candidate_no, agent_id, user_id, session_id, slot, category, fact_key, fact_value, confidence, kind, op, source, trust,
-        may_set_rules, observed_at, source_turn_id, evidence,
-        if(means_named and slot = named_slot, named_category || '/' || plain_form(named_key), says) as says,
-        note
+        candidate_no, agent_id, user_id, session_id, slot, natural_slot, category, fact_key, said_category, said_key,
+        fact_value, confidence, kind, op, source, trust, may_set_rules, observed_at, source_turn_id, evidence, says, note
     from settled
     union all by name
     from taken_along
@@ -191,7 +219,7 @@ taken_back as (
             'held_trust': case h.event when 'retracted' then b.trust when 'forgotten' then 1000 else -1 end,
             'held_since': h.before_observed_at
         }) as gone
-    from slots as s
+    from (select distinct slot_no, agent_id, user_id, session_id, unnest([slot, natural_slot]) as slot from evidence_in_order) as s
     join {{ history | ident }} as h using (agent_id, user_id, session_id, slot)
     join recall_sql.main.source_trust as t on t.source = h.source
     left join recall_sql.main.source_trust as b on b.source = h.before_source
@@ -203,7 +231,7 @@ select
     if(f.fact_id is null, null, {
         'fact_id': f.fact_id, 'category': f.category, 'fact_key': f.fact_key, 'fact_value': f.fact_value, 'kind': f.kind,
         'source': f.source, 'trust': t.trust, 'confidence': f.confidence, 'observed_at': f.observed_at,
-        'source_turn_id': f.source_turn_id, 'evidence': f.evidence,
+        'source_turn_id': f.source_turn_id, 'evidence': f.evidence, 'slot': f.slot,
         'says': f.category || '/' || plain_form(f.fact_key), 'value_form': plain_form(f.fact_value)
     }) as belief,
     coalesce(g.gone, []) as gone
@@ -229,7 +257,7 @@ with recursive heard as (
                 'source': said.source, 'trust': said.trust,
                 'confidence': if(event = 'confirmed', confirmed(belief.confidence, said.confidence), said.confidence),
                 'observed_at': said.observed_at, 'source_turn_id': said.source_turn_id, 'evidence': said.evidence,
-                'says': said.says, 'value_form': said.value_form
+                'slot': said.natural_slot, 'says': said.says, 'value_form': said.value_form
             }
             -- Rule 6. Agreement raises confidence; a contradiction of equal standing lowers it.
             when event = 'confirmed' then struct_update(belief, confidence := confirmed(belief.confidence, said.confidence))
@@ -319,9 +347,10 @@ with in_order as (
     join evidence_in_order as e on e.slot_no = v.slot_no and e.nth = v.nth
 )
 select
-    n.event_id, {{ run_id }}, coalesce(o.belief.fact_id, o.before.fact_id), o.agent_id, o.user_id, o.session_id, o.slot,
+    n.event_id, {{ run_id }}, coalesce(o.belief.fact_id, o.before.fact_id), o.agent_id, o.user_id, o.session_id,
+    coalesce(o.belief.slot, o.before.slot, o.natural_slot),
     o.event, nullif(concat_ws('; ', o.why, o.note), ''), o.op,
-    o.category, o.fact_key, o.fact_value, o.kind, o.source, o.confidence, o.observed_at, o.evidence, o.source_turn_id,
+    o.said_category, o.said_key, o.fact_value, o.kind, o.source, o.confidence, o.observed_at, o.evidence, o.source_turn_id,
     o.before.category, o.before.fact_key, o.before.fact_value, o.before.kind, o.before.source, o.before.confidence, o.before.observed_at,
     o.before.source_turn_id,
     o.belief.category, o.belief.fact_key, o.belief.fact_value, o.belief.kind, o.belief.source, o.belief.confidence,
@@ -346,8 +375,8 @@ where problem is not null and not exists (
 );
 
 -- step: believe
--- The last state of each slot is what is believed now: in place, with the same fact_id. Rule 8: the embedding is made
--- anew exactly when category, key or value changed.
+-- The last state of each slot is what is believed now: in place, with the same fact_id; a belief that took the place of
+-- another moves to the slot of its own key. Rule 8: the embedding is made anew exactly when category, key or value changed.
 create or replace temp table outcomes as
 with last_states as (
     select slot_no, belief as now
@@ -355,7 +384,7 @@ with last_states as (
     qualify row_number() over (partition by slot_no order by nth desc) = 1
 )
 select
-    h.agent_id, h.user_id, h.session_id, h.slot, l.now,
+    h.agent_id, h.user_id, h.session_id, h.slot as held_slot, l.now,
     l.now is not null as is_held,
     (l.now.category, l.now.fact_key, l.now.fact_value) is distinct from (h.belief.category, h.belief.fact_key, h.belief.fact_value)
         as reads_differently
@@ -366,14 +395,14 @@ where l.now is distinct from h.belief;
 merge into {{ facts | ident }} as f
 using (
     select
-        agent_id, user_id, session_id, slot, is_held, reads_differently, unnest(now),
+        agent_id, user_id, session_id, held_slot, is_held, reads_differently, unnest(now),
         embed(case when is_held and reads_differently then fact_text(now.category, now.fact_key, now.fact_value) end) as embedding
     from outcomes
 ) as o
-on f.agent_id = o.agent_id and f.user_id = o.user_id and f.session_id = o.session_id and f.slot = o.slot
+on f.agent_id = o.agent_id and f.user_id = o.user_id and f.session_id = o.session_id and f.slot = o.held_slot
 when matched and not o.is_held then delete
 when matched and o.reads_differently then update set
-    fact_id = o.fact_id, category = o.category, fact_key = o.fact_key, fact_value = o.fact_value, kind = o.kind,
+    fact_id = o.fact_id, category = o.category, fact_key = o.fact_key, fact_value = o.fact_value, slot = o.slot, kind = o.kind,
     source = o.source, confidence = o.confidence, observed_at = o.observed_at, updated_at = current_timestamp,
     source_turn_id = o.source_turn_id, evidence = o.evidence, embedding = o.embedding
 when matched then update set

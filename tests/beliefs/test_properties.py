@@ -33,12 +33,14 @@ names = st.sampled_from(
         "budget.max_eur",
     ]
 )
+sources = st.sampled_from(list(TRUST))
+lower_sources = st.sampled_from(["USER", "AGENT", "TOOL", "DOCUMENT", "CODE"])
 values = st.sampled_from(["a", "b", "B."])
 turns = st.integers(1, 40)
 
 
 @st.composite
-def evidence(draw: st.DrawFn, sources: st.SearchStrategy[str] = st.sampled_from(list(TRUST))) -> dict[str, Any]:
+def evidence(draw: st.DrawFn, sources: st.SearchStrategy[str] = sources) -> dict[str, Any]:
     op = draw(st.sampled_from(["assert", "assert", "assert", "retract"]))
     turn = draw(turns)
     return said(
@@ -151,12 +153,16 @@ History = list[dict[str, Any]]
 
 @st.composite
 def history(draw: st.DrawFn) -> History:
-    """Evidence with a moment of its own each. Only SYSTEM facts depend on the order, since nothing changes the first."""
-    pieces = draw(
-        st.lists(evidence(st.sampled_from(["USER", "AGENT", "TOOL", "DOCUMENT", "CODE"])), min_size=2, max_size=6)
-    )
+    """Evidence with a moment of its own each, about some keys that exclude each other and some that can be taken back.
+
+    Only SYSTEM facts depend on the order, since nothing changes the first, and (see docs/beliefs.md) a key that was
+    replaced by another of its slot which was then taken back.
+    """
+    pieces = draw(st.lists(evidence(lower_sources), min_size=2, max_size=6))
     return [
-        piece | {"observed_at": at(nth + 1), "source_turn_id": nth, "kind": "KNOWLEDGE"}
+        piece
+        | {"observed_at": at(nth + 1), "source_turn_id": nth, "kind": "KNOWLEDGE"}
+        | ({} if piece["category"] == "pet" else {"op": "assert", "fact_value": piece["fact_value"] or "c"})
         for nth, piece in enumerate(pieces)
     ]
 
