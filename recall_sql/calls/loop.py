@@ -20,3 +20,9 @@ def _loop() -> asyncio.AbstractEventLoop:
 def submit(work: Coroutine[Any, Any, Any]) -> Future[Any]:
     """Starts `work` on the loop; the caller waits on the future from its own thread."""
     return asyncio.run_coroutine_threadsafe(work, _loop())
+
+
+def cancel_all() -> None:
+    """Gives up every piece of work under way: its caller gets CancelledError. For a person who pressed Ctrl-C."""
+    loop = _loop()
+    loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])

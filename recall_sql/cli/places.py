@@ -1,12 +1,19 @@
-"""Commands about where people work: serve."""
+"""Commands about where people work: shell, serve."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recall_sql.cli.frame import db_option
+from recall_sql.errors import ConfigError
+
+if TYPE_CHECKING:
+    from recall_sql.shell import Shell
 
 
 @click.command()
@@ -40,4 +47,30 @@ def serve(db: str, port: int, token: str | None, init_file: str | None) -> None:
             click.echo("\nended")
 
 
-COMMANDS = (serve,)
+@click.command()
+@db_option
+def shell(db: str) -> None:
+    """A prompt for SQL and recipes, with history and completion; `.help` lists the dot commands.
+
+    \b
+    recall-sql shell --db memory.duckdb
+    recall-sql shell < script.sql          stops at the first error, exit code 1
+    """
+    from recall_sql.shell import Shell
+
+    with closing(Shell(db)) as opened_shell:
+        if sys.stdin.isatty():
+            _interact(opened_shell)
+        elif not opened_shell.run_script(sys.stdin):
+            raise click.exceptions.Exit(1)
+
+
+def _interact(opened_shell: Shell) -> None:
+    try:
+        from recall_sql.shell.prompt import interact
+    except ModuleNotFoundError:
+        raise ConfigError("the prompt needs prompt_toolkit: pip install recall-sql[shell]") from None
+    interact(opened_shell)
+
+
+COMMANDS = (shell, serve)
