@@ -93,7 +93,8 @@ def searching(table: Table, folder: Path) -> None:
         )
         query = con.execute("select embedding from vectors where n = 4711").fetchall()[0][0]
         kind = f"?::float[{DIMENSION}]"
-        bare = f"select n, array_cosine_similarity(embedding, {kind}) as score from vectors{{where}} order by score desc limit 10"
+        score = f"array_cosine_similarity(embedding, {kind})"
+        bare = f"select n, {score} as score from vectors{{where}} order by score desc limit 10"
         macro = f"select n, score from vector_search('vectors', {kind}, k := 10{{filter}})"
         for name, where, filter_ in (
             ("all rows", "", ""),
