@@ -9,6 +9,13 @@ from context(
     recall_from := {{ recall_from }}, facts := {{ facts }}, turns := {{ turns }}, summaries := {{ summaries }}
 );
 
+{% if answered_by is defined %}
+-- The built-in model of 135 million parameters goes on with a list of earlier turns instead of answering: it gets none.
+update context_lines
+set kept = false
+where section = 4 and coalesce({{ answered_by }}, (select value from recall_settings() where name = 'llm')) = 'smollm2';
+{% endif %}
+
 -- step: assemble
 create or replace temp table context_blocks as
 select section, context_heading(section) || E'\n' || string_agg(line, E'\n' order by place) as block
