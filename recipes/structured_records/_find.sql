@@ -35,7 +35,7 @@ compared as (
 normal as (
     select
         change_id, id, has, wanted, written_on,
-        trim(strip_accents(lower(has))) as has_text,
+        trim(strip_accents(lower(if(has[1] = '[', regexp_replace(has, '[\[\]",]', ' ', 'g'), has)))) as has_text,
         trim(strip_accents(lower(wanted))) as wanted_text,
         try_cast(has as double) as has_number,
         try_cast(wanted as double) as wanted_number,

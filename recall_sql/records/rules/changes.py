@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any
 
 import regex as re
@@ -225,7 +225,7 @@ def _match(
         if counted
         else about
     )
-    where = _criteria(plain, schema, now)
+    where = _criteria(plain, schema, now, ignore)
     if ignore is not None:
         where.pop(ignore.name, None)
     recency: Any = (
@@ -246,16 +246,18 @@ def _without_periods(about: str) -> str:
     )
 
 
-def _criteria(about: str, schema: Schema, now: datetime) -> dict[str, Any]:
+_POINTING = "last latest most recent recently old oldest first earliest newest previous all every both one record entry log that this it"
+
+
+def _criteria(about: str, schema: Schema, now: datetime, ignore: RecordField | None = None) -> dict[str, Any]:
     """field → value that the pointed-at record has."""
-    words = set(stems(schema.name)) | set(
-        "last latest recent old oldest first earliest newest previous all every one record entry log".split()
-    )
+    words = set(stems(schema.name)) | {stem(word) for word in _POINTING.split()}
+    words |= set(stems(ignore.name)) | {"of"} if ignore is not None else set()
     found = spans.find(about, now)
     sentence = phrases.read(about, found)
     chunks = []
     for chunk in sentence.chunks:
-        kept = [word for word in chunk.text.split() if not (set(stems(word)) <= words | {stem(w) for w in words})]
+        kept = [word for word in chunk.text.split() if not (set(stems(word)) <= words)]
         if kept:
             chunks.append(
                 phrases.Chunk(
@@ -277,16 +279,21 @@ def _criteria(about: str, schema: Schema, now: datetime) -> dict[str, Any]:
         spec = _any_text(schema, chunk, filled.data)
         if spec is not None:
             filled.data[spec.name] = chunk.text
-    return {
-        name: str(value) if isinstance(value, date) else value
-        for name, value in filled.data.items()
-        if not isinstance(value, bool)
-    }
+    return {name: _criterion(value) for name, value in filled.data.items() if not isinstance(value, bool)}
+
+
+def _criterion(value: Any) -> Any:
+    """A day without its midnight, a list of one as its item."""
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time(0) else value.isoformat(" ")
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _any_text(schema: Schema, chunk: phrases.Chunk, data: dict[str, Any]) -> RecordField | None:
     """The text field that a phrase of no clear role may be the value of: "the MMA payment", "Tuesday's run"."""
-    if chunk.role not in ("object", "loose", "quote", "subject"):
+    if chunk.role not in ("object", "loose", "quote", "subject", "of"):
         return None
     said = set(stems(chunk.text))
     if (

@@ -44,7 +44,6 @@ def detect(
         if (
             found.matched
             or kind == "delete"
-            or found.schema
             or not re.match(r"(?i)(?:put|set|rate|mark|make|raise)\b", plain)
         ):
             return found
@@ -104,6 +103,11 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
     ahead = bool(re.search(r"(?i)\b(?:by|due|until|deadline|expir\w+|appointment|scheduled)\b", text))
     found = spans.find(text, now, future=ahead)
     sentence = phrases.read(text, found)
+    planned = not ahead and any(when.day > now.date() for when in found.whens)
+    if planned:
+        schemas = [schema for schema in schemas if _PLANS.search(schema.description)]
+        if not schemas:
+            return Intent(False, "none", confidence=0.8, reason="it is about something that hasn't happened")
     evidence = matching.scores(text, schemas, found)
     filled = [fill.fill(schema, text, found, sentence, now) for schema in schemas]
     ranked = sorted(range(len(schemas)), key=lambda i: -_rank(evidence[i], schemas[i], filled[i]))
@@ -119,6 +123,9 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
             return Intent(False, "none", confidence=0.5, reason=why)
         best = chosen
     return _checked(text, schemas, best, evidence, filled[best], now)
+
+
+_PLANS = re.compile(r"(?i)\b(?:appointment|event|task|to-?do|plan|upcoming|due|booking|reservation|remind|schedul|deadline|future|trip)")
 
 
 def _rank(evidence: float, schema: Schema, filled: fill.Filled) -> float:

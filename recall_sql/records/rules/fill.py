@@ -217,9 +217,9 @@ def _fits(spec: RecordField, measure: Measure, text: str, wanted: list[RecordFie
 
 def _fits_count(spec: RecordField, measure: Measure, kinds: frozenset[str]) -> float:
     unit = stem(measure.unit) if measure.unit else ""
-    if unit and unit in stems(spec.name.replace("_", " ")):
+    if unit and unit in stems(spec.name.replace("_", " ")) and not spec.is_money:
         return 5.5
-    if unit and unit in stems(spec.description):
+    if unit and unit in stems(spec.description) and not spec.is_money:
         return 4.5
     if kinds:
         return 0

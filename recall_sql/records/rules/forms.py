@@ -20,7 +20,7 @@ _CORRECTION = re.compile(
     r"|\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)\b|(?:was|is)\s+supposed\s+to\s+be)\b|\b(?:was|is|were)\s+[^.?!]{1,40},?\s+(?:and\s+)?not\s+[^.?!]{1,40}$|\bnot\s+[^.?!,]{1,40},?\s+but\s+"
 )
 _QUESTION = re.compile(
-    r"(?i)^(?:how\b(?!\s+(?:about|come))|what(?:'s|’s|s)?\b|which\b|when(?:'s)?\b|where\b|who(?:m|'s)?\b|whose\b|why\b|(?:do|did|does|have|has|had|was|were|is|are|am|can|could)\s+(?:i|we|my|the|any|there|you)\b|"
+    r"(?i)^(?:how\b(?!\s+(?:about|come))|what(?:'s|’s|s)?\b|which\b|when(?:'s)?\b|where\b|who(?:m|'s)?\b|whose\b|why\b|(?:do|did|does|was|were|is|are|am)\s+(?:i|we|my|the|any|there|you|it|that)\b|(?:have|has|had|can|could)\s+(?:i|we|any|there|you)\b|"
     r"(?:show|list|give|tell|find|display|get|fetch|print|summari[sz]e|count|calculate|compute|sum|add\s+up|total|search|look\s+up|break\s+down|compare|rank|sort|group|average|report|export|see|know|pull\s+up)\b(?=.*\b(?:me|my|all|the|how|what|every|which|total|average|number|up|by|per|last|latest|recent|i|we|of)\b)|"
     r"(?:(?:my\s+|the\s+)?(?:total|average|mean|sum|number|count|highest|lowest|maximum|minimum|max|min|biggest|largest|smallest|longest|shortest|latest|most\s+recent|breakdown)\b)(?=.*\b(?:of|my|i|did|for|this|last|per|by|in|on|to|spent|paid|spending)\b)|"
     r"(?:any|all)\s+(?:my\s+)?\p{L}+(?:\s+\p{L}+){0,3}\s*\?$)"
@@ -34,7 +34,7 @@ _DENIED = re.compile(
     r"(?i)\b(?:i|we)\s+(?:did\s*n[o'’]?t|didn’t|did\s+not|have\s*n[o'’]t|haven’t|have\s+not|never|don'?t|don’t|do\s+not|could\s*n[o'’]t|couldn’t|was\s*n[o'’]t|wasn’t|forgot\s+to|skipped|almost|nearly|refused\s+to|no\s+longer)\b|^(?:didn'?t|no|never|not|skipped|forgot)\b(?!\s*:)"
 )
 _OTHERS = re.compile(
-    r"(?i)^(?:my\s+(?:\p{L}+\s+){0,2}?(?:friend|wife|husband|brother|sister|boss|colleague|neighbou?r|cousin|mother|father|mom|mum|dad|boyfriend|girlfriend|partner|roommate|coworker|uncle|aunt|son|daughter)|he|she|they|someone|somebody|people|everyone)\s+(?:\p{L}+\s+)?(?:just\s+|also\s+|always\s+)?(?:\p{L}+ed|ran|paid|bought|spent|read|has|had|is|was|were|took|got|swam|ate|sent|gave|said|told|thinks|says|loves|likes|runs|reads|pays)\b"
+    r"(?i)^(?:my\s+(?:\p{L}+\s+){0,2}?(?:friend|wife|husband|brother|sister|boss|colleague|neighbou?r|cousin|mother|father|mom|mum|dad|boyfriend|girlfriend|partner|roommate|coworker|uncle|aunt|son|daughter|kid|child|grandma|grandpa|grandmother|grandfather)(?:\s+\p{Lu}\p{L}+)?|he|she|they|someone|somebody|people|everyone)\s+(?:\p{L}+\s+)?(?:just\s+|also\s+|always\s+)?(?:\p{L}+(?:ed|s)|ran|paid|bought|spent|read|had|were|took|got|swam|ate|sent|gave|said|told|went|did|slept|drank|made|saw|lost|won|felt)\b"
 )
 _CHAT = re.compile(
     r"(?i)^\W*(?:hi|hello|hey|thanks?|thank\s+you|thx|good\s+(?:morning|evening|night|afternoon)|how\s+are\s+you|bye|goodbye|see\s+you|ok(?:ay)?|cool|great|nice|yes|no|sure|lol|haha+|help|sorry|awesome|perfect|got\s+it|never\s*mind|what'?s\s+up|good\s+job|well\s+done)\b(?:[\s,!.]+(?:there|you|so\s+much|a\s+lot|everyone|friend|today|again|very\s+much|for\s+(?:the|your)\s+help|that'?s\s+all|how\s+are\s+you.*))*\W*$"
@@ -60,11 +60,13 @@ def kind(text: str) -> tuple[str, str]:
         return "none", f"the message is longer than a record is ({len(plain)} characters)"
     if _DELETE.match(plain):
         return "delete", ""
-    if re.match(r"(?i)should\s+i\b|what\s+if\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b", plain):
+    if re.match(r"(?i)should\s+i\b|what\s+if\b|(?:what|which|where|who|how|when)\b.*\bshould\s+(?:i|we)\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b|what\s+(?:do|are|would)\s+you\b|what(?:'s|\s+is)\s+your\b|(?:do|are|have)\s+you\b|who\s+are\s+you|tell\s+me\s+(?:about\b(?!\s+my)|a\s+joke)|recommend\b", plain):
         return "none", "it asks for advice, not about records"
+    if _UPDATE.match(plain):
+        return "update", ""
     if _QUESTION.match(plain) or plain.endswith("?"):
         return "query", ""
-    if _UPDATE.match(plain) or _CORRECTION.search(plain):
+    if _CORRECTION.search(plain):
         return "update", ""
     if _FUTURE.search(plain):
         return "none", "it is about something that hasn't happened"

@@ -16,21 +16,21 @@ _PREPOSITION = (
     "because of|due to|thanks to|caused by|triggered by|written by|called|named|titled|to|for|from|by|at|in|on|with|of|about|after|before|"
     "during|into|near|using|via|against|inside|around|along|through|when|over|under|per|as|since|without"
 )
-_TOKEN = re.compile(r"[\p{L}\p{M}\d][\p{L}\p{M}\d'’&.+/-]*(?<![.\-/])|[,;:()!?\x01]|[–—]|\.(?=\s|$)|[&+]")
+_TOKEN = re.compile(r"[\p{L}\p{M}\d][\p{L}\p{M}\d'’&.+/-]*(?<![.\-/])|[,;:()!?\x01\x02]|[–—]|\.(?=\s|$)|[&+]")
 _ASIDE = re.compile(
     r"(?i)^(?:\s|[,.!]|hey\b|hi\b|hello\b|ok(?:ay)?\b|so\b|well\b|also\b|and\b|then\b|oh\b|btw\b|by\s+the\s+way\b|fyi\b|please\b|pls\b|note(?:\s+to\s+self)?\s*:|"
     r"(?:can|could|would|will)\s+you\s+(?:please\s+)?(?=log|add|record|note|track|save|put|write|enter|store|remember)|"
     r"(?:i(?:\s+would|'d)\s+like|i\s+want|i\s+need)\s+(?:you\s+)?to\s+(?=log|add|record|note|track|save|put|enter|store)|"
-    r"(?:log|add|record|note(?:\s+down)?|track|save|put\s+down|write\s+down|enter|jot\s+down|store|remember|new|create|insert|register)\b(?!\s+(?:on|off)\b)\s*:?(?:\s+(?:that|this|the\s+fact\s+that|down))?|"
-    r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
+    r"(?:log|add|record|note(?:\s+down)?|track|save|put\s+down|write\s+down|enter|jot\s+down|store|remember|new|create|insert|register|feeling|having|experiencing|experienced|suffering\s+from|dealing\s+with)\b(?!\s+(?:on|off)\b)\s*:?(?:\s+(?:that|this|the\s+fact\s+that|down))?|"
+    r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there\s+(?:are|is|were|was)\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
 )
-_ENDS = frozenset(", ; : ( ) ! ? . – —".split()) | {"\x01"}
+_ENDS = frozenset(", ; : ( ) ! ? . – —".split()) | {"\x01", "\x02"}
 _BREAKS = frozenset("and but because which who while so then".split())
 _LEAD = re.compile(
     r"(?i)^(?:the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+"
 )
 _TRAIL = re.compile(
-    r"(?i)\s+(?:again|too|also|today|now|please|as\s+well|each|is|was|were|are|has|have|and|or|it|me|this|that|out|i|total|really|ago|is\s+now|right\s+now|so\s+far|at|in|on|for|to|the|a|my)$"
+    r"(?i)\s+(?:again|too|also|today|now|please|as\s+well|each|is|was|were|are|has|have|and|or|it|me|this|that|out|i|total|really|ago|is\s+now|right\s+now|so\s+far|at|in|on|for|to|the|(?-i:a)|my)$"
 )
 
 
@@ -57,13 +57,15 @@ class Sentence:
 
 def read(text: str, spans: Spans) -> Sentence:
     """The phrases of a message, without what has been measured already."""
-    text = re.sub(r"[\x01]", " ", text)
+    text = re.sub(r"[\x01\x02]", " ", text)
+    measured = {measure.span for measure in spans.measures}
     for start, end in spans.taken:
-        text = text[:start] + "\x01" * (end - start) + text[end:]
+        text = text[:start] + ("\x01" if (start, end) in measured else "\x02") * (end - start) + text[end:]
     begin = _begin(text)
     verb, verb_word, verb_span = _verb(text, begin)
     raw = _cut(text, begin, verb_span)
     chunks = [chunk for chunk in (_tidy(*part) for part in raw) if chunk is not None]
+    chunks = [chunk for chunk in chunks if not (chunk.role == "loose" and _is_past(fold(chunk.text.split()[0])))]
     chunks += [Chunk("quote", quote, span[0], True) for quote, span in spans.quotes]
     return Sentence(verb, verb_word, tuple(sorted(chunks, key=lambda chunk: chunk.start)), verb_span)
 
@@ -85,7 +87,7 @@ def _verb(text: str, begin: int) -> tuple[str, str, tuple[int, int]]:
         low = fold(word)
         if number > 7:
             break
-        if low in _PARTICIPLES and number:
+        if low in _PARTICIPLES and number or word[0].isupper() and re.search(r"[\p{L}\d:]\s*$", text[: m.start()]):
             continue
         if (
             _is_past(low)
@@ -105,10 +107,12 @@ def _verb(text: str, begin: int) -> tuple[str, str, tuple[int, int]]:
 _PARTICIPLES = frozenset(
     "used needed red bed seed feed shed speed tired bored stressed need old called named titled weed breed hundred united".split()
 )
-_BASE_FORMS = frozenset("pay run swim walk read buy eat drink take give send do did spend jog hike ride lift".split())
+_BASE_FORMS = frozenset("pay run swim walk read buy eat drink take give send do did spend jog hike ride lift hit put have play finish complete watch cook re-read reread".split())
 
 
 def _is_past(low: str) -> bool:
+    if low in ("cost", "costs"):
+        return True
     base = irregular().get(low)
     if base is not None:
         return (
@@ -134,7 +138,7 @@ def _is_past(low: str) -> bool:
                 "bicycle",
             )
         )
-    return low.endswith("ed") and len(low) > 4 and low not in _PARTICIPLES
+    return low.endswith("ed") and len(low) >= 4 and low not in _PARTICIPLES
 
 
 def _verbs() -> frozenset[str]:
@@ -153,6 +157,8 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
         position = m.end()
         token, low = m.group(), fold(m.group())
         preposition = pattern.match(text, m.start()) if token[0].isalpha() else None
+        if token == "." and _ABBREVIATED.search(text[: m.start()]):
+            continue
         is_verb = has_verb and m.start() == verb_span[0]
         if low == "and" and first is not None and role != "subject" and _goes_on(text, m.end()):
             continue
@@ -164,7 +170,7 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
                 role, position, after_measure = " ".join(preposition.group().lower().split()), preposition.end(), False
             elif is_verb:
                 role, after_measure = "object", False
-            elif token == "\x01":
+            elif token in ("\x01", "\x02"):
                 role = (
                     role
                     if role in ("object", "of") or not parts and role == "object"
@@ -172,13 +178,13 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
                     if not measured and role != "subject"
                     else "loose"
                 )
-                after_measure = True
+                after_measure = token == "\x01"
                 role = "object" if role not in ("object", "of") else role
             elif low == "and" and role != "subject":
                 after_measure = False
             else:
                 role, after_measure = "loose", False
-            measured = token == "\x01"
+            measured = token in ("\x01", "\x02")
             last = position
             continue
         if first is None:
@@ -189,6 +195,7 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
     return parts
 
 
+_ABBREVIATED = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt)|(?<![\p{L}])\p{Lu}(?:\.\p{Lu})*)$")
 _NEXT = re.compile(r"\s*([\p{L}\p{M}'’-]+|.)")
 
 
@@ -214,7 +221,7 @@ def _tidy(role: str, words: str, start: int, after_measure: bool) -> Chunk | Non
         phrase = phrase[m.end() :]
     while m := _TRAIL.search(phrase):
         phrase = phrase[: m.start()]
-    phrase = phrase.strip(" .,-'&+")
+    phrase = re.sub(r"(?i)^(?:him|her|them|me|us)\s+back$", "", phrase.strip(" .,-'&+"))
     if not phrase or fold(phrase) in _EMPTY:
         return None
     return Chunk(role, phrase, start, is_proper(phrase), after_measure)
@@ -225,7 +232,7 @@ def _article_of_title(word: str) -> bool:
 
 
 _EMPTY = frozenset(
-    "up out off down back again very really so the a an my our it that this me i was is and or of to him her them us you there here were had have did some about around which so".split()
+    "stock inventory list log records collection database them each up out off down back again very really so the a an my our it that this me i was is and or of to him her them us you there here were had have did some about around which so".split()
 )
 
 

@@ -50,7 +50,7 @@ class Spans:
 _QUOTE = re.compile(r"[\"“”«»„]([^\"“”«»„]{1,200})[\"“”«»„]|(?<!\w)['‘]([^'‘’]{2,120})['’](?!\w)")
 _WORDS = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|"
-    r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|grand)"
+    r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|grand)(?![\p{L}])"
 )
 _DIGITS = r"\d{1,3}(?:[,.'  ]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?|[.,]\d+"
 _NUMBER = re.compile(
@@ -199,13 +199,19 @@ def _of_durations(text: str) -> Iterator[Measure]:
         yield Measure(Decimal(hours * 3600 + minutes * 60 + seconds), "duration", "seconds", m.span())
 
 
+_NUMBERED = re.compile(
+    r"(?i)\b(?:room|shelf|aisle|bin|rack|row|warehouse|locker|gate|platform|floor|building|drawer|zone|bay|slot|apartment|apt|chapter|"
+    r"episode|season|part|volume|vol|route|highway|terminal|lane|section|garage|cabinet|flight|bus|line|exit|world\s+war|type)\s+$"
+)
+
+
 def _of_numbers(text: str) -> Iterator[Measure]:
     end = -1
     for m in _NUMBER.finditer(text):
         if re.match(r"(?:st|nd|rd|th)\b", text[m.end() :]) or text[: m.start()].endswith("#"):
             continue
         value = _value(m)
-        if value is None or m.start() < end:
+        if value is None or m.start() < end or _NUMBERED.search(text[: m.start()]) and not m["cur"]:
             continue
         measure = _with_unit(text, m, -value if m["sign"] or m["sign2"] else value)
         end = measure.span[1]

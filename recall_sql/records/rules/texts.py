@@ -13,8 +13,8 @@ from typing import Any
 import regex as re
 
 from recall_sql.records.rules.phrases import Chunk, Sentence
-from recall_sql.records.rules.spans import Spans, unit_table
-from recall_sql.records.rules.words import fold, lexicon, stem, stems
+from recall_sql.records.rules.spans import Measure, Spans, unit_table
+from recall_sql.records.rules.words import fold, lexicon, stem, stems, stopwords
 from recall_sql.records.schemas import RecordField, Schema
 
 _ACTIVITY = re.compile(
@@ -23,9 +23,9 @@ _ACTIVITY = re.compile(
 _SIZE = re.compile(
     r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b"
 )
-_SMALL = r"(?:of|the|and|in|a|an|to|for|on|with|at|from|or|&|vs\.?|de|la|le|des|du|von|der)"
+_SMALL = r"(?:of|the|and|in|a|an|to|or|&|vs\.?|de|la|le|des|du|von|der|(?:on|with|at|from|for|by)(?=\s(?:the|a|an|my|his|her)\s))"
 _TITLE = re.compile(
-    rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’!?-]*)*"
+    rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}][\p{{L}}\p{{M}}\d'’!?-]*|\s\d+(?![\d.]*\s*\p{{L}}))*"
 )
 
 
@@ -77,6 +77,8 @@ def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, dat
             and following.role == "of"
             and stem(chunk.text.split()[-1]) in _units(spans)
         ):
+            continue
+        if set(stems(chunk.text)) <= set(stems(schema.name)):
             continue
         bare = _without(chunk, chosen)
         if bare and not _is_field_name(schema, bare):
@@ -151,7 +153,9 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
         if not fit:
             continue
         if entry.get("person"):
-            fit += 0.8 if chunk.proper else -1.1 if chunk.role in ("object", "at", "from", "subject") else -0.4
+            if role == "receiver" and chunk.role == "subject":
+                fit = 1.8 if sentence.verb in _CHARGES else -1
+            fit += 0.8 if chunk.proper else 0.5 if _is_somebody(chunk.text) else -1.1 if chunk.role in ("object", "at", "from", "subject") else -0.4
         elif role == "title":
             fit += 0.8 if chunk.proper else -0.3
         elif role == "thing" and chunk.proper and chunk.role == "object" and _has_person(wanted):
@@ -159,6 +163,8 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
         elif role == "thing" and chunk.after_measure:
             fit += 0.5
         if role == "thing" and _known_words(spec) & set(stems(chunk.text)):
+            fit += 1
+        if role == "place" and set(stems(spec.description)) & set(stems(chunk.text)) - stopwords():
             fit += 1
         best = max(best, fit)
     if (
@@ -169,6 +175,20 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
     ):
         best -= 1.5
     return best
+
+
+_CHARGES = frozenset(stem(word) for word in "charged billed cost invoiced debited".split())
+_SOMEBODY = re.compile(
+    r"(?i)(?:er|or|ist|ian|man|woman|lord|lady)s?$|\b(?:mom|mum|dad|friend|wife|husband|roommate|boss|son|neighbou?r|coach|vet|bank|school|gym|company|store|shop|university|church|kid|guy|salon|clinic|hospital|pharmacy|landlord|agency|office|uncle|aunt|cousin|team|club|hotel|airline|city|government)$"
+)
+_NOBODY = re.compile(
+    r"(?i)\b(?:dinner|water|beer|paper|computer|printer|power|order|letter|butter|burger|charger|flower|supper|shower|number|sweater|internet|monitor|router|heater|cooler|tractor|motor|door|floor|mirror|liquor|counter|poster|folder|freezer|mixer|toaster|blender|speaker|controller|pepper|paper|cover|layer|river|weather|fever|ladder)s?$"
+)
+
+
+def _is_somebody(text: str) -> bool:
+    """Whether a lower-case noun names a person or a business: the plumber, my dentist, the gym."""
+    return bool(_SOMEBODY.search(text)) and not _NOBODY.search(text)
 
 
 @cache
@@ -195,20 +215,41 @@ def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
     """The phrase as the field's value: a whole title, a canonical activity, a pain."""
     value = chunk.text
     kinds = {role for role, _ in roles(spec)}
-    if "title" in kinds and chunk.proper and chunk.role not in ("quote", "activity"):
-        m = _TITLE.match(text, chunk.start)
-        value = m.group().strip(" .,") if m and len(m.group()) >= len(value) else value
+    if "title" in kinds and chunk.role not in ("quote", "activity"):
+        value = _title(value, chunk, text)
+    if any(lexicon()["roles"][role].get("person") for role in kinds):
+        value = _name(value)
     hurts = re.fullmatch(
-        r"(?i)(.+?)\s+(?:hurts?|aches?|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value
+        r"(?i)(.+?)\s+(?:hurts?|aches|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value
     )
     if hurts and "thing" in kinds:
         return f"{hurts[1].lower()} pain"
     example = _example(spec, value)
     if example:
         return example
-    if _ACTIVITY.match(spec.name) and spec.name != "name" and len(value.split()) == 1:
-        return lexicon()["activities"].get(stem(value), value) if not value.endswith("s") else value
+    if _ACTIVITY.match(spec.name) and spec.name != "name":
+        last = re.sub(r"(?i)^(?:(?:morning|evening|afternoon|night|quick|long|short|easy|nice|good|great|daily|brisk|hard|slow|fast|little|light)\s+)+", "", value)
+        return lexicon()["activities"].get(stem(last), value) if len(last.split()) == 1 and not last.endswith("s") else value
     return value
+
+
+def _name(value: str) -> str:
+    """"my friend Tom" is Tom, and "Tolkien was great" is Tolkien."""
+    value = re.sub(r"^(?:\p{Ll}[\p{L}'’-]*\s+){1,2}(?=\p{Lu})", "", value)
+    named = re.match(r"\p{Lu}\S*(?:\s(?:(?:de|la|van|von|der|di|da|al|bin|and|&)\s)*\p{Lu}\S*)*(?=\s\p{Ll})", value)
+    value = named.group() if named else value
+    return re.sub(r"\s+(?:was|is|were|are|who|which|that|has|had)\s.*$", "", value)
+
+
+def _title(value: str, chunk: Chunk, text: str) -> str:
+    """The whole of a title that begins in the phrase: "the novel Circe" is Circe, "Lord of the Rings" has its The."""
+    inner = re.search(r"(?:^|(?<=^(?:[\p{Ll}-]+\s){1,3})|(?<=^\p{Lu}\p{Ll}+\s))(?=\p{Lu})", value) if not chunk.proper else None
+    start = chunk.start + (inner.start() if inner else 0)
+    m = _TITLE.match(text, start) if chunk.proper or inner else None
+    if m is None:
+        return value
+    article = re.search(r"(?:The|A|An|My)\s+$", text[:start])
+    return (article.group() if article else "") + m.group().strip(" .,")
 
 
 def _example(spec: RecordField, value: str) -> str:
@@ -230,6 +271,17 @@ def _fill_labelled(wanted: list[RecordField], text: str, data: dict[str, Any]) -
             data[spec.name] = _listed(value) if spec.kind == "list" else value
 
 
+_PORTIONS = frozenset(
+    stem(word)
+    for word in "pills tablets capsules puffs drops units spoons teaspoons tablespoons sprays doses servings cups glasses pieces slices".split()
+)
+
+
+def _is_size(measure: Measure) -> bool:
+    """A count is one only of pills and the like: "two aspirin" is not a dose."""
+    return measure.dimension != "count" or stem(measure.unit or "") in _PORTIONS
+
+
 def _fill_sizes(
     wanted: list[RecordField], text: str, spans: Spans, data: dict[str, Any], used: list[tuple[int, int]]
 ) -> None:
@@ -241,7 +293,7 @@ def _fill_sizes(
             or not _SIZE.search(spec.name.replace("_", " "))
         ):
             continue
-        free = [m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare")]
+        free = [m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare") and _is_size(m)]
         if free:
             data[spec.name] = text[slice(*free[0].span)].strip()
             used.append(free[0].span)

@@ -96,7 +96,7 @@ def _fixed(m: re.Match[str], clock: _Clock) -> tuple[date, date, date]:
         return _one(clock.today - 2 * DAY)
     if "after tomorrow" in word:
         return _one(clock.today + 2 * DAY)
-    if "yesterday" in word or word == "last night":
+    if "yesterday" in word or word.startswith(("last night", "last evening")):
         return _one(clock.today - DAY)
     return _one(clock.today + DAY if "tomorrow" in word else clock.today)
 
@@ -219,8 +219,8 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
             _named,
         ),
         (
-            r"\b(?:the\s+)?day\s+(?:before\s+yesterday|after\s+tomorrow)\b|\byesterday\b|\blast\s+night\b|\btomorrow\b"
-            r"|\btoday\b|\btonight\b|\bthis\s+(?:morning|afternoon|evening|noon)\b|\bjust\s+now\b",
+            r"\b(?:the\s+)?day\s+(?:before\s+yesterday|after\s+tomorrow)\b|\byesterday(?:['’]s|\s+(?:morning|afternoon|evening|night))?\b|\blast\s+(?:night|evening)(?:['’]s)?\b|\btomorrow(?:['’]s)?\b"
+            r"|\btoday(?:['’]s)?\b|\btonight(?:['’]s)?\b|\bthis\s+(?:morning|afternoon|evening|noon)\b|\bjust\s+now\b",
             _fixed,
         ),
         (rf"\b(?P<n>{_N})\s+{_UNIT}\s+(?:ago|back|earlier)\b", _ago),
@@ -243,7 +243,7 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
             _month_only,
         ),
         (rf"\b(?P<month>{MONTH})\s+(?P<y>\d{{4}})\b", _month_only),
-        (r"\bq(?P<q>[1-4])(?:\s+(?:of\s+)?(?P<y>\d{4}))?\b", _quarter),
+        (r"\b(?:in|during|since|for|of|until|before|after|last|this)\s+q(?P<q>[1-4])\b(?:\s+(?:of\s+)?(?P<y>\d{4}))?|\bq(?P<q>[1-4])\s+(?P<y>\d{4})\b", _quarter),
         (r"\b(?:in|during|since|for|of|until|before|after)\s+(?P<y>(?:19|20)\d{2})\b", _year),
         (r"\b(?:on\s+)?the\s+(?P<d>\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:of|time|" + MONTH + r"))", _ordinal),
     )

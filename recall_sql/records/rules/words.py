@@ -52,7 +52,7 @@ def stem(word: str) -> str:
                 base = base[:-1]
             low = irregular().get(base, base)
             break
-    return low[:-1] if len(low) > 4 and low.endswith("e") else low
+    return low[:-1] if len(low) > 3 and low.endswith("e") else low
 
 
 _ENDINGS = (
