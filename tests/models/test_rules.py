@@ -84,6 +84,36 @@ def test_a_correction_may_name_the_old_value(extractor):
     assert (fact.fact_key, fact.fact_value, fact.replaces) == ("max_usd", "4000", "b")
 
 
+@pytest.mark.parametrize(
+    "text, key, value",
+    [
+        ("Sorry, I meant £2,100, not £1,800", "max_gbp", "2100"),
+        ("correction: two kids, not three", "children_count", "2"),
+        ("Actually, make that four kids", "children_count", "4"),
+        ("I meant Lisbon, not Porto", "cities", "Lisbon, Faro"),
+        ("I said Lena but I meant Lina", "name", "Lina"),
+        ("Sorry, it's not Lena, it's Lina", "name", "Lina"),
+    ],
+)
+def test_a_correction_finds_amounts_counts_and_items_of_lists(extractor, text, key, value):
+    held = [
+        known("budget", "max_gbp", "1800", alias="max_gbp"),
+        known("family", "children_count", "3", alias="children_count"),
+        known("destination", "cities", "Porto, Faro", alias="cities"),
+        known("identity", "name", "Lena", alias="name"),
+    ]
+    (fact,) = extractor.extract(text, known=held)
+    assert (fact.fact_key, fact.fact_value, fact.replaces) == (key, value, key)
+
+
+@pytest.mark.parametrize("text", ["I meant no offence", "I meant that we should leave", "Sorry, not today"])
+def test_what_only_sounds_like_a_correction_is_none(extractor, text):
+    assert (
+        extractor.extract(text, known=[known("habit", "morning_drink", "coffee"), known("budget", "max_usd", "9")])
+        == []
+    )
+
+
 def test_a_correction_of_nothing_known_says_nothing(extractor):
     assert extractor.extract("Sorry, typo, it's Lina.") == []
     assert extractor.extract("Sorry, typo, it's Lina.", known=[known("budget", "max_usd", "3000")]) == []

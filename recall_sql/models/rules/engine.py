@@ -66,6 +66,7 @@ class Pattern:
     confidence: float = 0.95
     needs: tuple[str, ...] = ()
     lexical_needs: frozenset[str] = frozenset()
+    own: bool = False  # opens with the speaker: "I", "we", "my" or "our"
     negative: bool = False  # speaks of "not" or "never" itself; the others never match a negated clause
     skip: re.Pattern[str] | None = None
 
@@ -119,6 +120,7 @@ def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
         op=entry.get("op", "assert"),
         confidence=float(entry.get("confidence", 0.95)),
         needs=tuple(need.lower() for need in entry.get("needs", []) if not need.startswith("LEX ")),
+        own=when.startswith(("{I}", "{MY}", "{AM}")),
         negative="not" in plain or "never" in plain,
         lexical_needs=_lexical_needs(entry.get("needs", [])),
         skip=re.compile(_expand(str(skip), macros), re.I) if skip else None,
@@ -137,8 +139,22 @@ def book() -> tuple[Pattern, ...]:
 def _candidates(opening: str) -> tuple[Pattern, ...]:
     """The patterns that can match a clause that opens with these words: partial matching asks each of them once."""
     first, space, second = opening.partition(" ")
-    among = _candidates(first + space) if second else book()
+    if second:
+        among = _candidates(first + space)
+    elif first.lower() in _OWN:
+        among = book()
+    else:
+        among = _others()
     return tuple(p for p in among if p.anywhere or p.when.match(opening, partial=True, timeout=_TIMEOUT))
+
+
+_OWN = frozenset(["i", "we", "my", "our"])
+
+
+@cache
+def _others() -> tuple[Pattern, ...]:
+    """The patterns that don't insist on opening with "I", "we", "my" or "our"."""
+    return tuple(p for p in book() if p.anywhere or not p.own)
 
 
 _OPENING = re.compile(r"\S+(?:\s\S+)?(?:\s|$)")
@@ -152,10 +168,12 @@ def matches(clause: Clause, now: datetime | None) -> list[Fact]:
     candidates = _candidates(opening.group()) if opening and opening.end() < 40 else book()
     tokens = _tokens(low)
     context = values.Context(clause, now)
+    negated = _NEGATED.match(clause.text) is not None
+    fitting = [p for p in candidates if _fits(p, clause, low, tokens) and (p.negative or not negated)]
     for fallback in (False, True):
-        for pattern in candidates:
+        for pattern in fitting:
             if pattern.fallback is fallback:
-                facts += _apply(pattern, clause, low, tokens, context)
+                facts += _apply(pattern, clause, context)
         if facts:
             break
     return facts
@@ -173,15 +191,16 @@ def _tokens(low: str) -> set[str]:
     return found | {word[:-1] for word in found if word.endswith("s")}
 
 
-def _apply(pattern: Pattern, clause: Clause, low: str, tokens: set[str], context: values.Context) -> Iterator[Fact]:
-    if not pattern.negative and _NEGATED.match(clause.text):
-        return
+def _fits(pattern: Pattern, clause: Clause, low: str, tokens: set[str]) -> bool:
+    """Whether a clause of this sort, with these words, is worth the pattern's time."""
     if (clause.question and not pattern.ask) or (pattern.first and not clause.first):
-        return
+        return False
     if pattern.needs and not any(word in low for word in pattern.needs):
-        return
-    if pattern.lexical_needs and pattern.lexical_needs.isdisjoint(tokens):
-        return
+        return False
+    return not (pattern.lexical_needs and pattern.lexical_needs.isdisjoint(tokens))
+
+
+def _apply(pattern: Pattern, clause: Clause, context: values.Context) -> Iterator[Fact]:
     search = pattern.when.search if pattern.anywhere else pattern.when.match
     try:
         found = search(clause.text, timeout=_TIMEOUT)

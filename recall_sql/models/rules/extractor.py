@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import regex as re
 
 from recall_sql.facts import Fact
-from recall_sql.models.rules import corrections, engine, guards
+from recall_sql.models.rules import corrections, engine, guards, naming
 from recall_sql.models.rules.text import Clause, Sentence, clean, sentences
 
 # Patterns are English: a text without a Latin letter has nothing for them.
@@ -40,7 +40,7 @@ class RulesExtractor:
         """
         if not _LATIN.search(text):
             return []
-        found = list(_facts(clean(text), now))
+        found = _facts(clean(text), now)
         fix = corrections.corrected(text.replace("\u0000", ""), known)
         if fix:
             found = [f for f in found if f.category not in ("identity", fix.category)] + [fix]
@@ -49,21 +49,20 @@ class RulesExtractor:
         return _last_per_key(f for f in found if wanted is None or f.category in wanted)
 
 
-def _facts(text: str, now: datetime | None) -> Iterator[Fact]:
-    previous: list[Fact] = []
-    seen: dict[Sentence, list[Fact]] = {}
+def _facts(text: str, now: datetime | None) -> list[Fact]:
+    told: list[list[Fact]] = []  # per sentence
+    seen: dict[Sentence, list[tuple[Clause, list[Fact]]]] = {}
+    thread = naming.Thread()
     for sentence in sentences(text):
         if guards.sentence_blocks_rest(sentence) or guards.is_paste_header(sentence):
-            yield from previous
-            return
+            break
         if guards.is_joke(sentence.text):
-            previous = []  # "I'm the Pope. Just kidding."
+            del told[-1:]  # "I'm the Pope. Just kidding."
             continue
-        yield from previous
         if sentence not in seen:  # pasted text repeats itself
-            seen[sentence] = [fact for clause in guards.believable(sentence) for fact in _clause_facts(clause, now)]
-        previous = seen[sentence]
-    yield from previous
+            seen[sentence] = [(clause, _clause_facts(clause, now)) for clause in guards.believable(sentence)]
+        told.append([fact for clause, facts in seen[sentence] for fact in thread.follow(clause, facts)])
+    return [fact for facts in told for fact in facts if id(fact) not in thread.dropped]
 
 
 def _clause_facts(clause: Clause, now: datetime | None) -> list[Fact]:
@@ -79,7 +78,7 @@ def _clause_facts(clause: Clause, now: datetime | None) -> list[Fact]:
     return [f.model_copy(update={"op": "retract"}) for f in engine.matches(replace(clause, text=positive), now)]
 
 
-def _last_per_key(facts: Iterator[Fact]) -> list[Fact]:
+def _last_per_key(facts: Iterable[Fact]) -> list[Fact]:
     by_key: dict[tuple[str, str], Fact] = {}
     for fact in facts:
         by_key.pop((fact.category, fact.fact_key), None)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import regex as re
 
+from recall_sql.models.rules.naming import is_naming
 from recall_sql.models.rules.splitting import clauses
 from recall_sql.models.rules.text import QUOTE_MARK, Clause, Sentence
 from recall_sql.models.rules.wording import requested
@@ -138,7 +139,7 @@ def is_joke(text: str) -> bool:
 def believable(sentence: Sentence) -> Iterator[Clause]:
     """The clauses of `sentence` that state something about the speaker."""
     text = sentence.text
-    if _SARCASM.search(text) or is_joke(text) or (QUOTE_MARK in text and not _SELF_NAMING.search(text)):
+    if _SARCASM.search(text) or (QUOTE_MARK in text and not _SELF_NAMING.search(text)):
         return
     if _HOW_SAY.search(text) and (sentence.question or ":" in text):
         return
@@ -178,7 +179,7 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
         past = (past and clause.conj != "but") or bool(_PAST_FRAME.match(clause.raw))
         if past:
             continue
-        if third and not own and not other:  # "my roommate is lactose intolerant, so no milk"
+        if third and not own and not other and not is_naming(clause):  # "my roommate is lactose intolerant, so no milk"
             continue
         third = other or (third and not own)
         if _unstated(clause):

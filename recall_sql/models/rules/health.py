@@ -166,3 +166,10 @@ def injury(groups: Groups, context: Context) -> list[Row]:
         else "injured"
     )
     return [{"key": snake(f"{how} {part}"), "item": "true"}]
+
+
+@parser
+def bad_part(groups: Groups, context: Context) -> list[Row]:
+    """ "my knees are bad" → bad_knees; eyes and ears are poor, not bad."""
+    part = groups["part"].lower()
+    return [{"fact_key": f"{'poor' if part in ('eyesight', 'hearing') else 'bad'}_{part}", "item": "true"}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex as re
 
 from recall_sql.models.rules import quantities
-from recall_sql.models.rules.lexicon import alternatives
+from recall_sql.models.rules.lexicon import alternatives, mapping
 from recall_sql.models.rules.phrases import bare, singular, snake, split_list, trim
 from recall_sql.models.rules.values import Context, Groups, Row, parser
 
@@ -82,7 +82,7 @@ def income(groups: Groups, context: Context) -> list[Row]:
 def vehicle(groups: Groups, context: Context) -> list[Row]:
     """ "a red Volvo", "a 2015 Toyota Corolla", "an old motorcycle"."""
     phrase = bare(trim(re.split(r",|\(", groups["obj"])[0]))
-    phrase = re.sub(r"(?i)\s+(?:to\s+work|to|named|called|from|around|and).*$", "", phrase)
+    phrase = re.sub(r"(?i)\s+(?:to|named|called|from|around|and|that|which|last|yesterday|today)\b.*$", "", phrase)
     low = phrase.lower()
     moto = re.search(rf"(?i)\b{alternatives('moto_makes')}\b", low)
     make = moto or re.search(rf"(?i)\b{alternatives('car_makes')}\b", low)
@@ -109,6 +109,43 @@ def belonging(groups: Groups, context: Context) -> list[Row]:
         elif re.search(rf"(?i)\b(?:{alternatives('vehicles')}|{alternatives('car_makes')})$", phrase):
             rows += vehicle({"obj": phrase}, context)
     return rows
+
+
+_NOT_OWNED = re.compile(
+    r"(?i)\b(?:mistakes?|feelings?|business|company|question|idea|opinion|problems?|issues?|shop|store|restaurant|bar|"
+    r"farm|startup|agency|stocks?|shares?|part|side|copy|lot|few|bit|way|percent)\b"
+)
+
+
+@parser
+def owned(groups: Groups, context: Context) -> list[Row]:
+    """Whatever is called owned: the last noun is the key."""
+    rows = []
+    for part in split_list(trim(groups["obj"])):
+        phrase = re.sub(r"(?i)\s(?:by|near|in|at|on|with|from|for|of|called|named)\s.*$", "", bare(part))
+        if not phrase or len(phrase.split()) > 4 or _NOT_OWNED.search(phrase):
+            break
+        rows.append({"item": phrase, "key": snake(singular(phrase.lower().split()[-1]))})
+    return rows
+
+
+@parser
+def branded(groups: Groups, context: Context) -> list[Row]:
+    """A thing known by its maker: "a Nikon Z6" is a camera; a phrase that says what it is needs no such help."""
+    phrase = re.sub(r"(?i)\s(?:by|near|in|at|on|with|from|for|called|named|to)\b.*$", "", bare(trim(groups["obj"])))
+    brands = mapping("brands")
+    maker = next((w for w in phrase.lower().split() if w in brands), None)
+    if not maker or not 1 <= len(phrase.split()) <= 6 or re.search(_KNOWN_THING, phrase):
+        return []
+    if not any(w[:1].isupper() and w.lower() == maker for w in phrase.split()) and phrase.lower() != phrase:
+        return []
+    return [{"fact_key": brands[maker], "item": phrase}]
+
+
+_KNOWN_THING = (
+    rf"(?i)\b(?:{alternatives('belongings')}|{alternatives('vehicles')}|{alternatives('car_makes')}|stock|shares|store|shop|"
+    r"job|account|card|subscription|course|certificate|interview)\b"
+)
 
 
 @parser

@@ -186,6 +186,21 @@ def home(groups: Groups, context: Context) -> list[Row]:
     )
 
 
+_BY_NOW = re.compile(
+    r"(?i)(?<!right\s)\bnow\b(?!\s+(?:for|with|visiting|and\s+then|until))|\b(?:these\s+days|nowadays)\b"
+)
+
+
+@parser
+def home_by_now(groups: Groups, context: Context) -> list[Row]:
+    """ "I'm in Prague now" is a home; "I'm in Prague", "… right now" or "… for a week" may be a journey."""
+    raw = context.clause.raw
+    if not context.clause.now or not _BY_NOW.search(raw) or re.search(r"(?i)\b(?:airport|hotel|train|trip)\b", raw):
+        return []
+    parts = place_parts(groups["obj"])
+    return home(groups, context) if parts and parts[0][0] != "unknown" else []
+
+
 @parser
 def hometown(groups: Groups, context: Context) -> list[Row]:
     """Where somebody comes from: one text, "Porto, Portugal"."""
@@ -207,20 +222,23 @@ def destinations(groups: Groups, context: Context) -> list[Row]:
 
 @parser
 def known_cities(groups: Groups, context: Context) -> list[Row]:
-    """A bare answer "Tokyo and Kyoto": two or more places, all of them in the gazetteer."""
+    """A bare answer "Tokyo and Kyoto": two or more places that the gazetteer knows, one stranger in three allowed."""
     parts = place_parts(groups["obj"])
-    wanted = [p for p in split_list(groups["obj"])]
-    if (
-        any(not places.kind(w) for w in wanted)
-        or len(parts) < 2
-        or len(parts) != len(wanted)
-        or any(kind == "unknown" for kind, _ in parts)
-        or {k for k, _ in parts} & {"state"}
-    ):
+    wanted = split_list(groups["obj"])
+    strange = sum(not places.kind(name) for name in wanted)
+    kinds = {kind for kind, _ in parts} - {"unknown"}
+    if len(parts) < 2 or len(parts) != len(wanted) or strange * 3 > len(wanted):
         return []
-    if len({k for k, _ in parts}) > 1:  # "Lisbon, Portugal" answers another question
+    if len(kinds) != 1 or "state" in kinds:  # "Lisbon, Portugal" answers another question
         return []
     return destinations(groups, context)
+
+
+@parser
+def known_places(groups: Groups, context: Context) -> list[Row]:
+    """Destinations of which at least the first is in the gazetteer."""
+    parts = place_parts(groups["obj"])
+    return destinations(groups, context) if parts and parts[0][0] != "unknown" else []
 
 
 _LENGTH = re.compile(

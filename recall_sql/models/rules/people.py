@@ -169,6 +169,20 @@ _NOT_NAME = frozenset(
         "lactose",
         "celiac",
         "coeliac",
+        "with",
+        "without",
+        "spelled",
+        "spelt",
+        "pronounced",
+        "written",
+        "hard",
+        "long",
+        "short",
+        "difficult",
+        "common",
+        "important",
+        "taken",
+        "mentioned",
     ]
 )
 
@@ -184,9 +198,12 @@ def proper_name(text: str, *, lower_ok: bool = False) -> str | None:
     if not lower_ok:
         return None
     word = re.match(r"[\p{L}][\p{L}'-]{1,20}(?=$|[\s,.!])", text)
-    if not word or word.group().lower() in _NOT_NAME or len(text.split()) > 3:
+    if not word or word.group().lower() in _NOT_NAME or len(text.split()) > 3 or _VERBAL.search(word.group()):
         return None
     return word.group().capitalize()
+
+
+_VERBAL = re.compile(r"(?<=[a-z]{3})(?:ing|ed)$")  # "my name is misspelled" names nobody
 
 
 @parser

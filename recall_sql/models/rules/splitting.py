@@ -40,7 +40,10 @@ _BOUNDARY = re.compile(
     rf"\s+-{{1,2}}>?(?:->)?\s+(?:{_CONJ}\s+)?"
     rf"|,\s*(?:{_CONJ}\s+)?(?=(?:{_SUBJECT}|{_OPENER})(?![\w'-]))"
     rf"|,\s*(?:but|so|because|since|though|although|however|if|unless|when|while)\s+"
+    r"|,\s*(?:and\s+|but\s+|so\s+)?(?=(?:now|nowadays|these\s+days|today|instead|currently|lately|then|later)"
+    r",?\s+(?:I|i|we|my|our|im|i'm)\b)"
     rf"|\s+{_CONJ}\s+(?={_SUBJECT}(?![\w'-]))(?!the\b)"
+    r"|\s+(?:and\s+)?(?=(?:his|her|its|their)\s+names?\s+(?:is|are)\b|(?:she|he)(?:'s|\s+is)\s+(?:called|named)\b)"
     r"|\s+(?:but|because|although|though|unless|whereas)\s+"
     r"|\s+so\s+(?=please|can|could|what|any|no|nothing|don't|keep|make|i\b)"
     r"|\s+and\s+(?=please|can|could|what|where|how|don't)"
@@ -90,6 +93,13 @@ _REACTION = re.compile(
 )
 
 
+# "My first language isn't English, it's Polish" says the same as "My first language is Polish".
+_NOT_BUT = re.compile(
+    r"(?i)^(my\s[\w\s]{2,30}?)\s?(?:isn'?t|is\s+not|'s\s+not)\s[^,.;]{1,40},?\s+(?:it'?s|it\s+is|but)\s+(?!not\b)(?=\S)"
+    r"(?=[\p{L}\d£$€])(\S.*)$"
+)
+
+
 _LABEL = re.compile(
     r"(?i)(?:(?:quick|short|brief|little)\s+)?(?:intro(?:duction)?|background|context|bio|about\s+me|"
     r"a\s+bit\s+about\s+me|me|hi|hello|hey|hi\s+there|hey\s+there|hello\s+there)"
@@ -99,12 +109,12 @@ _LABEL = re.compile(
 _IN_A_ROLE = re.compile(r"(?i)((?:as|being)\san?\s[\w-]+(?:\s[\w-]+){0,2}?)\s+(?=(?:I|I'm|I've|my|we)\s)")
 
 
-_PAIR = re.compile(r"(?:[Mm]y|[Oo]ur)\s+[\w'-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e")
+_PAIR = re.compile(r"(?:[Mm]y|[Oo]ur)\s+[\w-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[Mm]e")
 
 
 def clauses(sentence: Sentence) -> Iterator[Clause]:
     """The clauses of a sentence, with subjects restored ("…and live in Berlin" becomes "I live in Berlin")."""
-    body = _REACTION.sub(r"\1 from ", sentence.text)
+    body = _REACTION.sub(r"\1 from ", _NOT_BUT.sub(r"\1 is \2", sentence.text))
     if len(body) > 40 * MAX_CLAUSE:
         return
     start, conj, first = 0, "", True

@@ -155,6 +155,9 @@ _SMALL = frozenset(
         "that",
         "by",
         "if",
+        "ever",
+        "hate",
+        "like",
     ]
 )
 

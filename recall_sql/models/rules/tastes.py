@@ -155,12 +155,33 @@ def tastes(groups: Groups, context: Context) -> list[Row]:
         else phrase
     )
     rows, parts = [], split_list(trim(phrase))
+    if len(parts) == 1 and parts[0].endswith("ing") and " " not in parts[0]:
+        return [{"item": done, "key": snake(done)} for done in _whole_activity(phrase, parts[0], context)]
     for part in parts:
         found = taste_object(part)
         if not found:
             break
         rows.append({"item": found, "key": snake(re.sub(r"(?i)^the\s+", "", found))})
     return rows
+
+
+_CLAUSE_END = re.compile(
+    r"(?i)\s*(?:[,;(\u2039]|\s(?:because|cause|since|so|but|when|whenever|while|although|though|unless|which|who|that|if|"
+    r"after|before|until|as|and|or|please|too|either|right|anymore)\b).*$"
+)
+_LIGHT = frozenset(["playing", "doing", "going", "making", "getting", "being", "having", "taking", "trying", "seeing"])
+
+
+def _whole_activity(phrase: str, activity: str, context: Context) -> list[str]:
+    """ "driving at night" is what is disliked, not driving; "playing for fun" without a game says nothing."""
+    whole = _CLAUSE_END.sub("", phrase).strip(" .!")
+    if _DISLIKING.search(context.clause.text) and len(whole.split()) <= 5 and not _TIRED_END.search(whole):
+        return [whole]
+    return [] if activity.lower() in _LIGHT else [activity]
+
+
+_DISLIKING = re.compile(r"(?i)\b(?:not|never|cannot|hate|dislike|detest|loathe|despise|stand|bear|sick|tired|fed)\b")
+_TIRED_END = re.compile(r"(?i)\b(?:to|of|the|a|my|your|at\s+all|anyway|much|it|me|so\s+much|ever)$")
 
 
 @parser

@@ -42,6 +42,14 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
+# Cheap sign that one of the above can match: most clauses have none.
+_CONTRACTED = re.compile(
+    r"'|(?-i:\bi\b)|\b(?:[Ii](?:m|ve)|[Cc]annot|(?:can|won|ain|do|does|did|is|are|was|were|have|has|had|would|could|should)n?t|"
+    r"gonna|wanna|gotta|kinda|sorta|have got|(?:that|there|what|who|where|here)s|me and my|myself and my|names)\b",
+    re.I,
+)
+
+
 _FILLER = re.compile(
     r"(?i),?\s*\b(?:actually|honestly|basically|literally|personally|definitely|really|absolutely|totally|truly|simply|"
     r"obviously|also|just|currently|still|already|by\s+the\s+way|btw|of\s+course|in\s+fact|for\s+the\s+record|fyi|"
@@ -203,6 +211,8 @@ def _squeeze(text: str) -> str:
 
 def expand(text: str) -> str:
     """Contractions undone: "I'm" is "I am", "don't" is "do not", a lone "i" is "I"."""
+    if not _CONTRACTED.search(text):
+        return text
     for pattern, to in _CONTRACTIONS:
         text = pattern.sub(to, text)
     return text

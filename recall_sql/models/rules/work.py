@@ -295,3 +295,13 @@ def gone_job(groups: Groups, context: Context) -> list[Row]:
     if what[:1].isupper() or " at " in context.clause.text:
         return employer({"obj": what if what[:1].isupper() else f"the {what}"}, context)
     return [{"fact_key": "job_title", "item": trim(what)}]
+
+
+@parser
+def freelance(groups: Groups, context: Context) -> list[Row]:
+    """ "I do freelance design": the status, and the field."""
+    rows = [{"fact_key": "employment_status", "item": "freelance"}]
+    what = re.sub(r"(?i)\s+(?:work|jobs|stuff|projects|gigs)$", "", trim(groups["obj"]))
+    if what.lower() in ("work", "jobs", "stuff", "projects", "gigs", "") or len(what.split()) > 3:
+        return rows
+    return [*rows, {"fact_key": "industry", "item": what}]
