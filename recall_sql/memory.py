@@ -77,7 +77,7 @@ class Memory:
         """
         values = {"value": value, "category": category, "fact_key": fact_key, "kind": kind, "source": source}
         more = {"confidence": confidence, "session_id": session_id, "evidence": evidence, "observed_at": observed_at}
-        return _rows(self._run("beliefs/remember", **values, **more))[0]
+        return _rows(self._run("beliefs/remember", short=True, **values, **more))[0]
 
     def update_fact(
         self,
@@ -98,7 +98,7 @@ class Memory:
         """
         values = {"fact": str(fact), "value": value, "fact_key": fact_key, "kind": kind, "source": source}
         more = {"confidence": confidence, "session_id": session_id, "evidence": evidence, "observed_at": observed_at}
-        return _rows(self._run("beliefs/update_fact", **values, **more))[0]
+        return _rows(self._run("beliefs/update_fact", short=True, **values, **more))[0]
 
     def forget_fact(
         self,
@@ -111,7 +111,7 @@ class Memory:
     ) -> None:
         """Stop believing a fact (recipe beliefs/forget_fact). History keeps it; `forget(fact=…)` erases it there too."""
         values = {"fact": str(fact), "source": source, "session_id": session_id}
-        self._run("beliefs/forget_fact", **values, evidence=evidence, observed_at=observed_at)
+        self._run("beliefs/forget_fact", short=True, **values, evidence=evidence, observed_at=observed_at)
 
     def believe(self, candidates: Iterable[Mapping[str, Any]], *, fact_scope: str = "auto") -> dict[str, int]:
         """Let a batch of typed candidates meet what is believed (recipe beliefs/believe); counts of events.
@@ -175,7 +175,7 @@ class Memory:
     ) -> None:
         """Store one turn (recipe conversation_memory/ingest). Its thread exists from then on; '' belongs to none."""
         values = {"content": content, "role": role, "session_id": session_id}
-        self._run("conversation_memory/ingest", **values, created_at=created_at, source_key=source_key)
+        self._run("conversation_memory/ingest", short=True, **values, created_at=created_at, source_key=source_key)
 
     def threads(self) -> list[Row]:
         """The conversations there are, the latest first (recipe beliefs/threads)."""
@@ -223,11 +223,11 @@ class Memory:
 
     # --- underneath ---------------------------------------------------------------------------------------------------
 
-    def _run(self, recipe: str, *, scoped: bool = True, **values: Any) -> RunResult:
+    def _run(self, recipe: str, *, scoped: bool = True, short: bool = False, **values: Any) -> RunResult:
         if scoped:
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
         given = {name: value for name, value in values.items() if value is not None}
-        return _execute(self.con, _shipped(recipe), given)
+        return _execute(self.con, _shipped(recipe), given, short=short)
 
     def _read(self, recipe: str, *, scoped: bool = True, **values: Any) -> RunResult:
         """Runs a recipe that changes nothing; such runs aren't recorded."""
@@ -250,9 +250,11 @@ def run(con: Any, recipe: str, **params: Any) -> RunResult:
     return _execute(register(native(con)), load(recipe), params)
 
 
-def _execute(con: duckdb.DuckDBPyConnection, recipe: Recipe, values: Mapping[str, Any]) -> RunResult:
+def _execute(
+    con: duckdb.DuckDBPyConnection, recipe: Recipe, values: Mapping[str, Any], *, short: bool = False
+) -> RunResult:
     try:
-        return execute_retrying(con, recipe, values)
+        return execute_retrying(con, recipe, values, short=short)
     except RecipeError as error:
         _, refused, why = str(error).partition("refused: ")
         if refused:

@@ -1,7 +1,8 @@
 """Runs a recipe again when another connection changed the same rows meanwhile.
 
 DuckDB refuses the second of two transactions that write the same row; its work is undone, so it can simply be done
-again. The first try takes no lock. Retries within one process wait for each other, so that each of them gets its turn.
+again. Retries within the process wait for each other, so that each of them gets its turn, and so do short writes at
+their first try; long runs (which may call models) try once without waiting.
 """
 
 from __future__ import annotations
@@ -28,19 +29,22 @@ def execute_retrying(
     values: Mapping[str, object] | None = None,
     *,
     on_progress: Progress | None = None,
+    short: bool = False,
     patience: float = PATIENCE,
 ) -> RunResult:
     """`execute`, repeated for up to `patience` seconds while other transactions are in the way.
 
     In a caller's transaction nothing is repeated, since what it did before would have to be repeated as well.
+    short: a write that is likely to meet others, and quick; it waits for its turn from the start.
     """
     if in_transaction(con):
         return execute(con, recipe, values, on_progress=on_progress)
-    try:
-        return execute(con, recipe, values, on_progress=on_progress)
-    except RecipeError as error:
-        if not is_conflict(error):
-            raise
+    if not short:
+        try:
+            return execute(con, recipe, values, on_progress=on_progress)
+        except RecipeError as error:
+            if not is_conflict(error):
+                raise
     give_up = time.monotonic() + patience
     while True:
         with _turns[_database(con)]:
@@ -49,7 +53,7 @@ def execute_retrying(
             except RecipeError as error:
                 if not is_conflict(error) or time.monotonic() > give_up:
                     raise
-        time.sleep(random.uniform(0.001, 0.02))  # those who try for the first time take no lock
+        time.sleep(random.uniform(0.001, 0.02))  # not everybody waits for a turn
 
 
 def is_conflict(error: RecipeError) -> bool:
@@ -57,7 +61,7 @@ def is_conflict(error: RecipeError) -> bool:
     cause = error.__cause__
     if isinstance(cause, duckdb.TransactionException):
         return "conflict" in str(cause).lower() or "Failed to commit" in str(cause)
-    return isinstance(cause, duckdb.ConstraintException) and "unique constraint" in str(cause).lower()
+    return isinstance(cause, duckdb.ConstraintException) and "duplicate key" in str(cause).lower()
 
 
 def _database(con: duckdb.DuckDBPyConnection) -> str:

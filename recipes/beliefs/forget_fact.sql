@@ -15,14 +15,17 @@ params:
 
 {% include "beliefs/_the_fact.sql" %}
 
+{% include "beliefs/_now.sql" %}
+
 -- step: candidate
 create or replace temp table candidates as
 select
     {{ agent_id }} as agent_id, {{ user_id }} as user_id, session_id, category, fact_key,
     null::varchar as fact_value, 1.0::double as confidence, kind, 'retract' as op,
-    {{ source }} as source, coalesce({{ observed_at }}::timestamptz, current_timestamp) as observed_at,
+    {{ source }} as source, coalesce({{ observed_at }}::timestamptz, spoken_now) as observed_at,
     null::bigint as source_turn_id, {{ evidence }}::varchar as evidence, fact_id::varchar as replaces
-from the_fact;
+from the_fact
+cross join now_here;
 
 {% set fact_scope = "session" %}
 {% set whose = "person" %}

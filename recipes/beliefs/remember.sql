@@ -17,6 +17,8 @@ params:
   history:     {type: ident, default: chat_fact_history, help: "Table of events."}
 */
 
+{% include "beliefs/_now.sql" %}
+
 -- step: candidate
 -- A key made from the words: the first of them, and a mark of the rest when there is one.
 create or replace temp table candidates as
@@ -27,9 +29,10 @@ select
     {{ agent_id }} as agent_id, {{ user_id }} as user_id, {{ session_id }} as session_id, {{ category }} as category,
     coalesce({{ fact_key }}, if(length(words) <= 60, words, left(words, 48) || '_' || left(md5(plain_form(value)), 8))) as fact_key,
     value as fact_value, {{ confidence }}::double as confidence, {{ kind }} as kind, 'assert' as op, {{ source }} as source,
-    coalesce({{ observed_at }}::timestamptz, current_timestamp) as observed_at, null::bigint as source_turn_id,
+    coalesce({{ observed_at }}::timestamptz, spoken_now) as observed_at, null::bigint as source_turn_id,
     {{ evidence }}::varchar as evidence, null::varchar as replaces
-from named;
+from named
+cross join now_here;
 
 {% set fact_scope = "session" %}
 {% set whose = "person" %}

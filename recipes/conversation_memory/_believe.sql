@@ -387,15 +387,15 @@ select
     h.agent_id, h.user_id, h.session_id, h.slot as held_slot, l.now,
     l.now is not null as is_held,
     (l.now.category, l.now.fact_key, l.now.fact_value) is distinct from (h.belief.category, h.belief.fact_key, h.belief.fact_value)
-        as reads_differently
+        as reads_differently,
+    l.now is distinct from h.belief as stands_differently
 from last_states as l
-join held as h using (slot_no)
-where l.now is distinct from h.belief;
+join held as h using (slot_no);
 
 merge into {{ facts | ident }} as f
 using (
     select
-        agent_id, user_id, session_id, held_slot, is_held, reads_differently, unnest(now),
+        agent_id, user_id, session_id, held_slot, is_held, reads_differently, stands_differently, unnest(now),
         embed(case when is_held and reads_differently then fact_text(now.category, now.fact_key, now.fact_value) end) as embedding
     from outcomes
 ) as o
@@ -405,9 +405,12 @@ when matched and o.reads_differently then update set
     fact_id = o.fact_id, category = o.category, fact_key = o.fact_key, fact_value = o.fact_value, slot = o.slot, kind = o.kind,
     source = o.source, confidence = o.confidence, observed_at = o.observed_at, updated_at = current_timestamp,
     source_turn_id = o.source_turn_id, evidence = o.evidence, embedding = o.embedding
-when matched then update set
-    fact_id = o.fact_id, kind = o.kind, source = o.source, confidence = o.confidence, observed_at = o.observed_at,
+when matched and o.stands_differently then update set
+    fact_id = o.fact_id, slot = o.slot, kind = o.kind, source = o.source, confidence = o.confidence, observed_at = o.observed_at,
     updated_at = current_timestamp, source_turn_id = o.source_turn_id, evidence = o.evidence
+-- What was weighed and left as it is, is written as well: of two runs that weigh it at once, one must do it again. (DuckDB
+-- sees a conflict for sure only where a column with an index is set.)
+when matched then update set slot = f.slot
 when not matched and o.is_held then insert (
     fact_id, agent_id, user_id, session_id, category, fact_key, fact_value, slot, kind, source, confidence,
     observed_at, updated_at, source_turn_id, evidence, embedding
