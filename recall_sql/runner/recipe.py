@@ -39,7 +39,8 @@ class Recipe:
     """A recipe as read. `runs` names the recipes that run before its own steps.
 
     `templated` is false for a plain SQL script (no front matter): Jinja never touches it. `body` is the text after the
-    front matter, with empty lines in its place, so that line numbers are those of the file.
+    front matter, with empty lines in its place, so that line numbers are those of the file. `after` and `tags` are for
+    batches (graph.py).
     """
 
     name: str
@@ -51,6 +52,8 @@ class Recipe:
     body: str
     templated: bool
     search: tuple[Path, ...]
+    after: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def step_at(self, line: int) -> str:
         """The name of the step that holds a line of the file; '' before the first."""
@@ -65,6 +68,8 @@ class _FrontMatter(BaseModel):
     description: str = ""
     params: dict[str, Param] = {}
     runs: list[str] = []
+    after: list[str] = []
+    tags: list[str] = []
 
 
 def load(name_or_path: str | Path, search: Sequence[str | Path] = ()) -> Recipe:
@@ -150,6 +155,8 @@ def from_text(
         body=body,
         templated=front is not None,
         search=tuple(search) if search is not None else (recipes_dir(),),
+        after=tuple(declared.after),
+        tags=tuple(declared.tags),
     )
 
 
