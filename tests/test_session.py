@@ -367,12 +367,14 @@ if how.endswith('close'):
     first.close()
 del first
 gc.collect()
+second.execute("set enable_progress_bar = false")  # else it is printed between the answers on a slow day
 for number in range(3):
     second.execute(f"select embed(t.a::varchar || '{number}') from range(10) t(a)").fetchall()
 second.execute("select recall_set('llm', 'rules')").fetchall()
 print(second.execute("select count(*), (select sum(inputs) from recall_calls)::int from recall_memo").fetchall())
 second.close()
 third = recall_sql.connect(db)
+third.execute("set enable_progress_bar = false")
 print(third.execute("select count(embed(t.a::varchar || '1')) from range(10) t(a)").fetchall())
 """
 
