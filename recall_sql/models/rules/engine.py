@@ -220,7 +220,7 @@ def _fact(pattern: Pattern, row: dict[str, str], clause: Clause) -> Fact:
     return Fact(
         category=category,
         fact_key=key or "value",
-        fact_value=value,
+        fact_value=value.strip(),
         confidence=min(pattern.confidence, _SOFT_CONFIDENCE) if clause.soft else pattern.confidence,
         kind=row.get("kind", pattern.kind),
         op=pattern.op,

@@ -60,7 +60,7 @@ _CONDITION = re.compile(
 )
 _MODAL = re.compile(
     r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|"
-    r"like\s+(?:to\s+(?:keep|stay|spend|be\s+called|go\s+by|go\s+to|travel|visit|learn)|you\s+to|"
+    r"like\s+(?:to\s+(?:keep|stay|spend|be\s+called|be\s+addressed|go\s+by|go\s+to|travel|visit|learn)|you\s+to|"
     r"answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|"
     r"wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
     r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|"
@@ -87,7 +87,7 @@ _PAST_FRAME = re.compile(
 )
 _PAST_OK = re.compile(
     r"(?i)\b(?:born|grew\s+up|raised|moved|graduated|adopted|got|quit|stopped|switched|became|turned|"
-    r"gave\s+up|started|studied|bought|married|sold|diagnosed|went|retired|degree|have\s+been|since|"
+    r"gave\s+up|started|studied|bought|married|sold|diagnosed|went|retired|degree|joined|hired|promoted|prescribed|put\s+me\s+on|broke\s+up|split\s+up|have\s+been|since|"
     r"childhood)\b"
 )
 _OTHERS_WORDS = re.compile(
@@ -199,7 +199,7 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
 
 _IMPERATIVE = re.compile(
     r"(?i)^(?:(?:please|and|but|so|ok|okay|also|hey|oh|just|one\s+(?:more\s+)?thing|from\s+now\s+on|"
-    r"going\s+forward)[,:]?\s+)*(?:always|never|don't|do\s+not|from\s+now\s+on|keep|use|stop|answer|"
+    r"going\s+forward)[,:]?\s+)*(?:always|never|don't|do\s+not|from\s+now\s+on|keep|use|stop|refrain|answer|"
     r"reply|respond|write|speak|avoid|be|stick|"
     r"whenever\s+(?:I|you)|every\s+time\s+(?:I|you)|when\s+(?:I\s+(?:ask|say|write|send|share|paste|"
     r"mention)|you\s+(?:answer|reply|respond|write|talk|explain|give|suggest|recommend))|"

@@ -390,6 +390,8 @@ def _relative_rows(found: re.Match[str]) -> list[Row]:
             "kid": "child",
             "children": "child",
             "siblings": "sibling",
+            "grandchildren": "grandchild",
+            "grandkids": "grandchild",
             "boys": "son",
             "girls": "daughter",
         }.get(rel, singular(key))

@@ -25,7 +25,7 @@ _STOP = re.compile(
     r"far)\s+more|over\s+(?!the)|than\s|to\s+death|please|thanks|"
     r"by\s+(?:trade|profession|training|the\s+way|heart)|instead|together|anyway|especially|"
     r"particularly|including|like\s+(?:crazy|mad)|here\b|someday|one\s+day|eventually|soon|out\s+of|"
-    r"due\s+to|thanks\s+to|since|too|as\s+well|either|right|okay|ok|"
+    r"due\s+to|owing\s+to|thanks\s+to|since|too|as\s+well|either|right|okay|ok|"
     r"last\s+(?:year|month|week|summer|night|winter|spring)|this\s+(?:year|month|week|weekend|summer|"
     r"morning)|next\s+(?:week|month|year|summer|winter|spring|fall|autumn|weekend|\w+day)|in\s+\d{4}|"
     r"during|in\s+(?:january|february|march|april|may|june|july|august|september|october|november|"

@@ -126,8 +126,8 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
         if match.start() < start:
             continue
         piece = body[start : match.start()]
-        if "and" in match.group() and _PAIR.fullmatch(piece.strip()) and body[match.end() :][:2] in ("I ", "I'"):
-            continue  # "My wife and I" is one subject
+        if "and" in match.group() and _one_subject(piece.strip(), body[match.end() :]):
+            continue
         if piece.strip():
             yield from _coordinated(piece.strip(), conj, sentence, first)
             first = first and bool(_LABEL.fullmatch(piece.strip()))
@@ -137,6 +137,13 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
     piece = body[start:].strip()
     if piece:
         yield from _coordinated(piece, conj, sentence, first)
+
+
+def _one_subject(before: str, after: str) -> bool:
+    """ "My wife and I", "me and my wife": what stands on both sides of the "and" acts together."""
+    if re.fullmatch(r"(?i)me|myself", before):
+        return after[:3].lower() in ("my ", "our")
+    return _PAIR.fullmatch(before) is not None and after[:2] in ("I ", "I'")
 
 
 # "I'm Hannah, 33, UX researcher from Oslo"

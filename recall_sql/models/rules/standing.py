@@ -318,7 +318,7 @@ def training(groups: Groups, context: Context) -> list[Row]:
 def style_rule(groups: Groups, context: Context) -> list[Row]:
     """A style request; a one-off about something at hand ("don't give the first option") is none."""
     phrase = groups["obj"]
-    if re.match(r"(?i)(?:do\s+not|stop|no\s+more|quit)\b", phrase):
+    if re.match(r"(?i)(?:do\s+not|stop|no\s+more|quit|refrain)\b", phrase):
         lasting = re.search(
             r"(?i)\b(?:emojis?|jargon|bullet|markdown|exclamation|apologi[sz]\w*|my\s+(?:age|weight|"
             r"name|ex|height)|me\s+(?:sir|ma'am|madam|mr|mrs|miss|dude|buddy|man|bro|unsolicited|long|"

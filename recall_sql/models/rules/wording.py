@@ -30,6 +30,16 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1 is",
         ),
         (r"\b((?:my|our)\s(?:\w+\s)?\w+)'s\s(?=(?:called|named|a|an|not|about|around|in|on|at|\d)\b)", r"\1 is "),
+        (r"\bu\b(?!\.)", "you"),
+        (r"\bur\b", "your"),
+        (r"\bw/?\s(?=(?:my|our|a|an|the|him|her|them|friends|family)\b)", "with "),
+        (r"\bbf\b", "boyfriend"),
+        (r"\bgf\b", "girlfriend"),
+        (r"\b(\d+)\s?yrs?\b", r"\1 years"),
+        (r"\bi should like\b", "I would like"),
+        (r"\bi am work\b", "I am working"),
+        (r"^(?:for )?me,? i\b", "I"),
+        (r"\bi (like|love|enjoy|hate) very much\b(?: the\b)?", r"I \1"),
         (r"\bgonna\b", "going to"),
         (r"\bwanna\b", "want to"),
         (r"\bgotta\b", "have to"),
@@ -44,8 +54,9 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 # Cheap sign that one of the above can match: most clauses have none.
 _CONTRACTED = re.compile(
-    r"'|(?-i:\bi\b)|\b(?:[Ii](?:m|ve)|[Cc]annot|(?:can|won|ain|do|does|did|is|are|was|were|have|has|had|would|could|should)n?t|"
-    r"gonna|wanna|gotta|kinda|sorta|have got|(?:that|there|what|who|where|here)s|me and my|myself and my|names)\b",
+    r"'|(?-i:\bi\b)|\b(?:im|ive|cannot|(?:can|won|ain|do|does|did|is|are|was|were|have|has|had|would|could|should)n?t|"
+    r"gonna|wanna|gotta|kinda|sorta|have\sgot|u|ur|w|bf|gf|\d+\s?yrs?|should\slike|am\swork|me,?\si|very\smuch|"
+    r"(?:that|there|what|who|where|here)s|me\sand\smy|myself\sand\smy|names)\b",
     re.I,
 )
 
@@ -55,7 +66,7 @@ _FILLER = re.compile(
     r"obviously|also|just|currently|still|already|by\s+the\s+way|btw|of\s+course|in\s+fact|for\s+the\s+record|fyi|"
     r"to\s+be\s+honest|tbh|as\s+it\s+happens|as\s+you\s+(?:may\s+|might\s+)?know|presently|certainly|"
     r"strongly|deeply|genuinely|thoroughly|greatly|particularly|passionately|utterly|sadly|"
-    r"unfortunately|"
+    r"unfortunately|kindly|ngl|imo|imho|rn|istg|fr|yk|innit|thx|sorry(?=\s*$)|thanks(?=\s*$)|"
     r"luckily|fortunately|happily|proudly|officially|finally|recently|even|lol|haha+|ha|"
     r"to\s+be\s+clear|by\s+now|in\s+particular|"
     r"i\s+must\s+say|i\s+have\s+to\s+say|i\s+have\s+to\s+admit|i\s+admit|i\s+confess|"
@@ -197,7 +208,9 @@ _DO_FRAGMENT = re.compile(
     r"suffer\s+from|live\s+in|work\s+(?:as|at|for)|speak|play\s+the|got\s+(?:a|an|one|two|three|four|"
     r"\d)\s|have\s+(?:two|three|four|asthma|diabetes)|adopted|enjoy(?=\s+\w+ing\b)|dislike|"
     r"can\s+not\s+stand|"
-    r"drive\s+an?\s+(?=[A-Z])|own\s+an?|would\s+rather|want\s+to\s+(?:keep|stay|spend)|"
+    r"drive\s+an?\s+(?=[A-Z])|broke\s+up\s+with|split\s+up\s+with|quit\s+(?:my|smoking|drinking)|lost\s+(?:my|our)\s+(?:job|dog|cat)|"
+    r"bought\s+(?:an?|my|our)\s|joined\s|turned\s+\d\d|cannot\s+(?:do|have|eat|drink)\s|started\s+(?:a\s+new\s+job|working|learning|at)|"
+    r"working\s+from\s+home|moved\s+(?:in|out|from|back)|graduated\s|retired\s+(?:from|last|in)|teaching\s|own\s+an?|would\s+rather|want\s+to\s+(?:keep|stay|spend)|"
     r"need\s+to\s+(?:keep|stay)|allergic)\b"
 )
 
@@ -221,7 +234,7 @@ def expand(text: str) -> str:
 def _keep_comma(match: re.Match[str]) -> str:
     """What a removed word leaves: "a nurse, currently living in Bonn" keeps its comma."""
     found = match.group()
-    return ", " if found.startswith(",") and not found.endswith(",") else " "
+    return ", " if found.startswith(",") != found.endswith(",") else " "
 
 
 def requested(raw: str, *, bullet: bool = False) -> Clause:

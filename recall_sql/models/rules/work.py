@@ -120,6 +120,10 @@ def employer(groups: Groups, context: Context) -> list[Row]:
     )
     if cap:
         return [{"fact_key": "employer", "item": re.sub(r"(?i)\s+(?:in|and)$", "", cap.group(1)).strip(" .")}]
+    if context.clause.raw.islower() and (
+        word := re.match(r"(?!an?\b|the\b|my\b|our\b|it\b)([a-z][\w&-]+)[!.\s]*$", phrase)
+    ):
+        return [{"fact_key": "employer", "item": word.group(1)}]
     kind = re.match(r"(?i)^(?:an?|the|our|my)\s+(.+)$", trim(phrase))
     if kind:
         what = re.sub(
