@@ -45,7 +45,8 @@ def _aggregate(question: Question) -> exp.Select:
     if question.by is not None:
         keys.append((_column(question.by.name), question.by.name))
     if question.per:
-        keys.append((_func("DATE_TRUNC", exp.Literal.string(question.per), happened_on(question.schema)), question.per))
+        start = _func("DATE_TRUNC", exp.Literal.string(question.per), happened_on(question.schema))
+        keys.append((exp.Cast(this=start, to=exp.DataType.build("date")), question.per))
     select = exp.select(*(key.copy().as_(name, quoted=True) for key, name in keys), value)
     if not keys:
         return select

@@ -89,7 +89,9 @@ def _mistakes(line: dict[str, Any], found: Intent, counts: Counter[str]) -> Iter
             yield f"recency {found.match.recency}, count {found.match.count}"
 
 
-def _fields(what: str, wanted: dict[str, Any] | None, found: dict[str, Any] | None, counts: Counter[str]) -> Iterable[str]:
+def _fields(
+    what: str, wanted: dict[str, Any] | None, found: dict[str, Any] | None, counts: Counter[str]
+) -> Iterable[str]:
     wanted, seen = wanted or {}, _plain(found) or {}
     for name in wanted.keys() | seen.keys():
         counts["fields wanted"] += name in wanted

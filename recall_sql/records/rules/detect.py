@@ -41,11 +41,7 @@ def detect(
         return _query(plain, schemas, now)
     if kind in ("update", "delete"):
         found = _change(kind, plain, schemas, now, recent)
-        if (
-            found.matched
-            or kind == "delete"
-            or not re.match(r"(?i)(?:put|set|rate|mark|make|raise)\b", plain)
-        ):
+        if found.matched or kind == "delete" or not re.match(r"(?i)(?:put|set|rate|mark|make|raise)\b", plain):
             return found
         inserted = _insert(text, schemas, now, similarity)  # "put 12 boxes on shelf A3" begins like an update
         return inserted if inserted.matched else found
@@ -125,7 +121,9 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
     return _checked(text, schemas, best, evidence, filled[best], now)
 
 
-_PLANS = re.compile(r"(?i)\b(?:appointment|event|task|to-?do|plan|upcoming|due|booking|reservation|remind|schedul|deadline|future|trip)")
+_PLANS = re.compile(
+    r"(?i)\b(?:appointment|event|task|to-?do|plan|upcoming|due|booking|reservation|remind|schedul|deadline|future|trip)"
+)
 
 
 def _rank(evidence: float, schema: Schema, filled: fill.Filled) -> float:

@@ -60,7 +60,10 @@ def kind(text: str) -> tuple[str, str]:
         return "none", f"the message is longer than a record is ({len(plain)} characters)"
     if _DELETE.match(plain):
         return "delete", ""
-    if re.match(r"(?i)should\s+i\b|what\s+if\b|(?:what|which|where|who|how|when)\b.*\bshould\s+(?:i|we)\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b|what\s+(?:do|are|would)\s+you\b|what(?:'s|\s+is)\s+your\b|(?:do|are|have)\s+you\b|who\s+are\s+you|tell\s+me\s+(?:about\b(?!\s+my)|a\s+joke)|recommend\b", plain):
+    if re.match(
+        r"(?i)should\s+i\b|what\s+if\b|(?:what|which|where|who|how|when)\b.*\bshould\s+(?:i|we)\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b|what\s+(?:do|are|would)\s+you\b|what(?:'s|\s+is)\s+your\b|(?:do|are|have)\s+you\b|who\s+are\s+you|tell\s+me\s+(?:about\b(?!\s+my)|a\s+joke)|recommend\b",
+        plain,
+    ):
         return "none", "it asks for advice, not about records"
     if _UPDATE.match(plain):
         return "update", ""

@@ -107,7 +107,9 @@ def _verb(text: str, begin: int) -> tuple[str, str, tuple[int, int]]:
 _PARTICIPLES = frozenset(
     "used needed red bed seed feed shed speed tired bored stressed need old called named titled weed breed hundred united".split()
 )
-_BASE_FORMS = frozenset("pay run swim walk read buy eat drink take give send do did spend jog hike ride lift hit put have play finish complete watch cook re-read reread".split())
+_BASE_FORMS = frozenset(
+    "pay run swim walk read buy eat drink take give send do did spend jog hike ride lift hit put have play finish complete watch cook re-read reread".split()
+)
 
 
 def _is_past(low: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import regex as re
 
 from recall_sql.records.rules import conditions, fill, matching, spans, times
+from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import content, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
@@ -90,6 +91,8 @@ def read(text: str, schemas: Sequence[Schema], now: datetime, values: Values | N
     period = times.period(text, now)
     by, per = _grouping(text, schema)
     plan = _kind(text, schema, found)
+    if plan is None and (by or per):
+        plan = ("list", None, 1.0, ())
     if plan is None:
         return None
     kind, measure, factor, shown = plan
@@ -279,6 +282,11 @@ def _latest(text: str, schema: Schema, spec: RecordField | None) -> Plan:
 
 def _listing(text: str, schema: Schema, spec: RecordField | None) -> Plan | None:
     asked = _field_called(text, schema)
+    if re.match(r"(?i)\s*what\b.*\bfor\s*\??\s*$", text):
+        asked = next((one for one in schema.fields if one.kind == "text" and "purpose" in dict(roles(one))), asked)
+        return ("field", asked, 1.0, ()) if asked else None
+    if re.match(r"(?i)\s*what\b.*\b(?:spend|spent)\b(?!.*\bon\s*\??$)", text) and (money := _main_number(schema)):
+        return "sum", money, 1.0, ()
     if re.match(r"(?i)\s*(?:who|whom|where)\b", text):
         asked = asked or _who(text, schema)
         return ("field", asked, 1.0, ()) if asked else None
@@ -391,8 +399,6 @@ def _label(schema: Schema) -> RecordField | None:
 
 def _who(text: str, schema: Schema) -> RecordField | None:
     """The field that "who", "where" or "what kind" asks for."""
-    from recall_sql.records.rules.texts import roles
-
     low = text.lower()
     wanted = (
         ("place", "receiver")

@@ -155,7 +155,15 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
         if entry.get("person"):
             if role == "receiver" and chunk.role == "subject":
                 fit = 1.8 if sentence.verb in _CHARGES else -1
-            fit += 0.8 if chunk.proper else 0.5 if _is_somebody(chunk.text) else -1.1 if chunk.role in ("object", "at", "from", "subject") else -0.4
+            fit += (
+                0.8
+                if chunk.proper
+                else 0.5
+                if _is_somebody(chunk.text)
+                else -1.1
+                if chunk.role in ("object", "at", "from", "subject")
+                else -0.4
+            )
         elif role == "title":
             fit += 0.8 if chunk.proper else -0.3
         elif role == "thing" and chunk.proper and chunk.role == "object" and _has_person(wanted):
@@ -228,13 +236,21 @@ def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
     if example:
         return example
     if _ACTIVITY.match(spec.name) and spec.name != "name":
-        last = re.sub(r"(?i)^(?:(?:morning|evening|afternoon|night|quick|long|short|easy|nice|good|great|daily|brisk|hard|slow|fast|little|light)\s+)+", "", value)
-        return lexicon()["activities"].get(stem(last), value) if len(last.split()) == 1 and not last.endswith("s") else value
+        last = re.sub(
+            r"(?i)^(?:(?:morning|evening|afternoon|night|quick|long|short|easy|nice|good|great|daily|brisk|hard|slow|fast|little|light)\s+)+",
+            "",
+            value,
+        )
+        return (
+            lexicon()["activities"].get(stem(last), value)
+            if len(last.split()) == 1 and not last.endswith("s")
+            else value
+        )
     return value
 
 
 def _name(value: str) -> str:
-    """"my friend Tom" is Tom, and "Tolkien was great" is Tolkien."""
+    """ "my friend Tom" is Tom, and "Tolkien was great" is Tolkien."""
     value = re.sub(r"^(?:\p{Ll}[\p{L}'’-]*\s+){1,2}(?=\p{Lu})", "", value)
     named = re.match(r"\p{Lu}\S*(?:\s(?:(?:de|la|van|von|der|di|da|al|bin|and|&)\s)*\p{Lu}\S*)*(?=\s\p{Ll})", value)
     value = named.group() if named else value
@@ -243,7 +259,11 @@ def _name(value: str) -> str:
 
 def _title(value: str, chunk: Chunk, text: str) -> str:
     """The whole of a title that begins in the phrase: "the novel Circe" is Circe, "Lord of the Rings" has its The."""
-    inner = re.search(r"(?:^|(?<=^(?:[\p{Ll}-]+\s){1,3})|(?<=^\p{Lu}\p{Ll}+\s))(?=\p{Lu})", value) if not chunk.proper else None
+    inner = (
+        re.search(r"(?:^|(?<=^(?:[\p{Ll}-]+\s){1,3})|(?<=^\p{Lu}\p{Ll}+\s))(?=\p{Lu})", value)
+        if not chunk.proper
+        else None
+    )
     start = chunk.start + (inner.start() if inner else 0)
     m = _TITLE.match(text, start) if chunk.proper or inner else None
     if m is None:
@@ -293,7 +313,9 @@ def _fill_sizes(
             or not _SIZE.search(spec.name.replace("_", " "))
         ):
             continue
-        free = [m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare") and _is_size(m)]
+        free = [
+            m for m in spans.measures if m.span not in used and m.dimension not in ("money", "bare") and _is_size(m)
+        ]
         if free:
             data[spec.name] = text[slice(*free[0].span)].strip()
             used.append(free[0].span)

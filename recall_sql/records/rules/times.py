@@ -243,7 +243,10 @@ _RULES: list[tuple[re.Pattern[str], Rule]] = [
             _month_only,
         ),
         (rf"\b(?P<month>{MONTH})\s+(?P<y>\d{{4}})\b", _month_only),
-        (r"\b(?:in|during|since|for|of|until|before|after|last|this)\s+q(?P<q>[1-4])\b(?:\s+(?:of\s+)?(?P<y>\d{4}))?|\bq(?P<q>[1-4])\s+(?P<y>\d{4})\b", _quarter),
+        (
+            r"\b(?:in|during|since|for|of|until|before|after|last|this)\s+q(?P<q>[1-4])\b(?:\s+(?:of\s+)?(?P<y>\d{4}))?|\bq(?P<q>[1-4])\s+(?P<y>\d{4})\b",
+            _quarter,
+        ),
         (r"\b(?:in|during|since|for|of|until|before|after)\s+(?P<y>(?:19|20)\d{2})\b", _year),
         (r"\b(?:on\s+)?the\s+(?P<d>\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:of|time|" + MONTH + r"))", _ordinal),
     )
