@@ -22,7 +22,8 @@ class ModelError(RecallError):
     """A model didn't answer, or not usefully. Names function, provider, cause and remedy.
 
     status: the HTTP status of the answer, or None where there was none. retry_after: seconds the server asked to wait,
-    or None. transient: the same call may well succeed later (rate limit, timeout, broken connection, 5xx).
+    or None. transient: the same call may well succeed later (rate limit, timeout, broken connection, 5xx). too_long:
+    what was sent exceeds the model's context or the provider's bound on a request; half of it may fit.
     """
 
     def __init__(
@@ -35,10 +36,22 @@ class ModelError(RecallError):
         status: int | None = None,
         retry_after: float | None = None,
         transient: bool = False,
+        too_long: bool = False,
     ) -> None:
         self.function, self.provider, self.cause, self.remedy = function, provider, cause, remedy
-        self.status, self.retry_after, self.transient = status, retry_after, transient
+        self.status, self.retry_after, self.transient, self.too_long = status, retry_after, transient, too_long
         super().__init__(f"{function} with {provider}: {cause}" + (f" — {remedy}" if remedy else ""))
+
+
+class BudgetError(RecallError):
+    """The budget is spent. Raised before the call that would exceed it; what was answered is remembered."""
+
+    def __init__(self, budget: str, spent: str) -> None:
+        self.budget, self.spent = budget, spent
+        super().__init__(
+            f"the budget of {budget} doesn't allow another call: {spent} spent since it was set. What was answered is "
+            "remembered, and the same statement goes on from there: set it anew with recall_set('budget', …)"
+        )
 
 
 class RecipeError(RecallError):

@@ -7,10 +7,11 @@ function can't see the session variables of its caller.
 from __future__ import annotations
 
 import difflib
+import re
 import threading
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from recall_sql.errors import ConfigError
@@ -32,13 +33,56 @@ class Values(BaseSettings):
     api_key: SecretStr | None = Field(None, description="Key for http(s)://…#model endpoints")
     timeout: float = Field(60.0, gt=0, description="Seconds to wait for one answer")
     concurrency: int = Field(16, ge=1, le=1024, description="Requests in flight to a model at once")
+    retries: int = Field(5, ge=0, le=100, description="Further tries after a failure that may pass: 429, 5xx, timeouts")
+    backoff: float = Field(0.5, gt=0, description="Seconds before the second try, doubled from try to try")
+    rpm: int | None = Field(None, ge=1, description="Requests a minute that a provider allows")
+    tpm: int | None = Field(None, ge=1, description="Tokens a minute that a provider allows")
+    budget: str | None = Field(None, description="Most to spend from now on: 2 USD, 100000 tokens or 50 calls")
+    prices: str | None = Field(None, description="CSV file of prices that beats the built-in one")
+    pack: int = Field(1, ge=1, le=100, description="Short inputs of EXTRACT_FACTS that may share a request to a model")
     temperature: float = Field(0.0, ge=0, le=2, description="Temperature of GENERATE where the call names none")
     max_tokens: int = Field(512, ge=1, description="Longest answer of GENERATE in tokens, where the call names none")
     agent_hops: int = Field(8, ge=1, le=50, description="Model calls that one message about records may take at most")
     memo: bool = Field(True, description="Remember answers and never pay for one twice")
+    memo_max_age: str | None = Field(None, description="How long an answer is remembered: 12 hours, 30 days …")
     on_error: Literal["fail", "null"] = Field(
         "fail", description="What one failed row does: fail the statement, or become NULL"
     )
+
+    @field_validator("budget")
+    @classmethod
+    def _budget(cls, value: str | None) -> str | None:
+        if value is not None:
+            parse_budget(value)
+        return value
+
+    @field_validator("memo_max_age")
+    @classmethod
+    def _age(cls, value: str | None) -> str | None:
+        if value is not None:
+            parse_age(value)
+        return value
+
+
+def parse_budget(text: str) -> tuple[float, str]:
+    """'2 USD', '100_000 tokens' or '50 calls' as amount and unit. ValueError if it is none of them."""
+    found = re.fullmatch(r"\s*(\d[\d_,]*(?:\.\d+)?)\s*(usd|tokens?|calls?)\s*|\s*\$\s*(\d+(?:\.\d+)?)\s*", text.lower())
+    if found is None:
+        raise ValueError("a budget is written like '2 USD', '100000 tokens' or '50 calls'")
+    amount, unit, dollars = found.groups()
+    if dollars:
+        return float(dollars), "USD"
+    units = {"u": "USD", "t": "tokens", "c": "calls"}
+    return float(amount.replace("_", "").replace(",", "")), units[unit[0]]
+
+
+def parse_age(text: str) -> float:
+    """'12 hours', '30 days' … in seconds. ValueError if it isn't a length of time."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week|s|min|h|d|w)s?\s*", text.lower())
+    if found is None:
+        raise ValueError("an age is written like '90 minutes', '12 hours' or '30 days'")
+    seconds = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+    return float(found[1]) * seconds[found[2][0]]
 
 
 class Settings:
@@ -48,6 +92,7 @@ class Settings:
         self._lock = threading.Lock()
         self._overrides: dict[str, Any] = {}
         self._fixed: frozenset[str] = frozenset()
+        self.times_set: dict[str, int] = {}  # a budget set again begins anew
         self._values = self._build({})
         for name, value in (overrides or {}).items():
             self.set(name, value)
@@ -79,6 +124,12 @@ class Settings:
                     f"settings={{'{name}': …}}"
                 )
             self._values, self._overrides = values, overrides
+            self.times_set[name] = self.times_set.get(name, 0) + 1
+
+    @property
+    def values(self) -> Values:
+        """What is in force now; stays as it is when a setting is changed."""
+        return self._values
 
     def fix(self, *names: str) -> None:
         """From now on these keep their values."""

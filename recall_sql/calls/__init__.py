@@ -1,10 +1,13 @@
-"""What stands between a SQL function and a model: dedupe, memo, concurrency, log.
+"""What stands between a SQL function and a model: dedupe, memo, budget, concurrency, retries, validation, log.
 
-`layer.py` is the path every call takes; `memo.py` remembers answers; `log.py` writes down attempts; `loop.py` is the
-one event loop requests run on. Which model answers is not decided here (settings, models/registry.py), nor what a
-prompt says (functions/).
+`layer.py` is the path every call takes. `flight.py` has the requests of one chunk under way, on the event loop of
+`loop.py`; `retry.py`, `limits.py`, `budget.py` and `packing.py` say when and how a request may go out. `memo.py`
+remembers answers, `log.py` writes everything down, `pricing.py` knows what it cost, `estimate.py` what it would cost.
+`answers.py` reads JSON as models write it. Which model answers is not decided here (settings, models/registry.py), nor
+what a prompt says (functions/).
 """
 
-from recall_sql.calls.layer import CallLayer, Question
+from recall_sql.calls.flight import Question
+from recall_sql.calls.layer import CallLayer
 
 __all__ = ["CallLayer", "Question"]

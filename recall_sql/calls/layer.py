@@ -1,40 +1,31 @@
-"""The one path of every model call: dedupe within the chunk → memo → model → validation → memo and log.
+"""The one path of every model call: dedupe within the chunk → memo → budget → requests → validation → memo and log.
 
 Functions hand over one question per row and get one answer per row; which rows were equal, remembered or asked for is
-not their business.
+not their business. What happens to requests under way is flight.py's.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from recall_sql.calls import log, loop
-from recall_sql.calls.memo import Entry, Memo, digest, stable
-from recall_sql.errors import InputError, ModelError, RecallError
-from recall_sql.models.base import Embedder, Generator, Request
+from recall_sql.calls.budget import Purse
+from recall_sql.calls.estimate import Estimate
+from recall_sql.calls.flight import Flight, Line, Question, together
+from recall_sql.calls.limits import Limiter
+from recall_sql.calls.memo import Entry, Keys, Memo, digest, stable
+from recall_sql.calls.packing import EMBEDDING_TOKENS, batches, tokens_of
+from recall_sql.calls.pricing import price_of
+from recall_sql.errors import BudgetError, ConfigError, ModelError, RecallError
+from recall_sql.models.base import Embedder, Generator, RemoteEmbedder
 
 if TYPE_CHECKING:
     from recall_sql.instance import Instance
-
-
-@dataclass(frozen=True)
-class Question:
-    """One request to a generator, with what the memo knows it by.
-
-    text: the input the caller gave (its hash alone is kept). version: of the prompt that was made around it.
-    check: raises InputError that ends the sentence 'its answer …' when the answer is of no use, so that it is neither
-    remembered nor returned.
-    """
-
-    request: Request
-    text: str
-    version: str = "1"
-    check: Callable[[str], object] | None = None
 
 
 class CallLayer:
@@ -43,55 +34,81 @@ class CallLayer:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self.memo = Memo(instance)
-        self._gates: dict[tuple[str, int], asyncio.Semaphore] = {}  # used on the event loop only
+        self._estimate: Estimate | None = None
+        # used on the event loop only
+        self._gates: dict[tuple[str, int], asyncio.Semaphore] = {}
+        self._limiters: dict[tuple[str, str], Limiter] = {}
+        self._purse = Purse()
 
-    def embed(self, texts: Sequence[str], embedder: Embedder, *, memo: bool, address: str | None = None) -> np.ndarray:
+    @contextmanager
+    def estimating(self) -> Iterator[Estimate]:
+        """Within the block no model is called: what would be asked is counted, and the rows get nothing."""
+        self._estimate = Estimate(self._instance.settings.prices)
+        try:
+            yield self._estimate
+        finally:
+            self._estimate = None
+
+    # -- embeddings ----------------------------------------------------------------------------------------------------
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        embedder: Embedder,
+        *,
+        memo: bool,
+        address: str | None = None,
+        failed: dict[int, RecallError] | None = None,
+    ) -> np.ndarray:
         """One vector per text, float32 of shape (len(texts), dimension); each distinct text is embedded once.
 
-        address: of the server that answers; the same name elsewhere may be another model.
+        address: of the server that answers; the same name elsewhere may be another model. failed: if given, texts whose
+        request failed are put there by position, with their error, instead of raising it; their vectors mean nothing.
         """
         model = f"{embedder.provider}:{embedder.model}"
         distinct = list(dict.fromkeys(texts))
         place = {text: row for row, text in enumerate(distinct)}
         vectors = np.empty((len(distinct), embedder.dimension), dtype=np.float32)
-        keys = [digest("EMBED", model, address or "", str(embedder.dimension), text) for text in distinct]
+        keys = list(map(Keys("EMBED", model, address or "", str(embedder.dimension)).of, distinct))
         pending = list(range(len(distinct)))
-        if memo:
+        if memo and distinct:
             row_of = {key: row for row, key in enumerate(keys)}
             found, remembered = self.memo.vectors(keys, embedder.dimension)
             rows = [row_of[key] for key in found]
             vectors[rows] = remembered
             known = set(rows)
             pending = [row for row in pending if row not in known]
-        if pending:
-            self._embed_pending(embedder, model, distinct, keys, pending, vectors, memo)
+        self._count("EMBED", model, len(texts), len(distinct), len(pending))
+        errors: dict[int, RecallError] = {}
+        if self._estimate is not None:
+            self._estimate.add("EMBED", model, {keys[row]: (tokens_of(distinct[row]), 0) for row in pending})
+            vectors[pending] = np.eye(1, embedder.dimension, dtype=np.float32)
+        elif pending:
+            job = _EmbedJob(self._instance, model, address, distinct, keys, vectors, errors, memo)
+            if hasattr(embedder, "embed_request"):
+                self._embed_remote(cast(RemoteEmbedder, embedder), job, pending)
+            else:
+                job.embed_here(embedder, pending)
+        if errors and failed is None:
+            raise next(iter(errors.values()))
+        if errors and failed is not None:
+            failed.update({row: errors[place[text]] for row, text in enumerate(texts) if place[text] in errors})
         return vectors[[place[text] for text in texts]]
 
-    def _embed_pending(
-        self,
-        embedder: Embedder,
-        model: str,
-        texts: list[str],
-        keys: list[str],
-        pending: list[int],
-        vectors: np.ndarray,
-        memo: bool,
-    ) -> None:
-        for start in range(0, len(pending), embedder.max_batch):
-            rows = pending[start : start + embedder.max_batch]
-            attempt = log.Attempt("EMBED", model, len(rows))
-            try:
-                answer = embedder.embed([texts[row] for row in rows])
-                _check_shape(answer, len(rows), embedder)
-                attempt.done()
-            except BaseException as error:
-                attempt.failed(error)
-                raise
-            finally:
-                log.write(self._instance, [attempt])
-            vectors[rows] = answer
-            if memo:
-                self.memo.add([Entry(keys[row], digest(texts[row]), "EMBED", model) for row in rows], answer)
+    def _embed_remote(self, embedder: RemoteEmbedder, job: _EmbedJob, pending: list[int]) -> None:
+        async def everything() -> None:
+            flight.line = self._line(job.model, job.address, embedder.max_concurrency)
+            packs = batches(
+                pending, lambda row: tokens_of(job.texts[row]), most=embedder.max_batch, tokens=EMBEDDING_TOKENS
+            )
+            await together([job.embed_there(flight, embedder, rows) for rows in packs])
+            if isinstance(flight.hopeless, BudgetError):
+                raise flight.hopeless
+
+        flight = self._flight("EMBED")
+        loop.run(everything(), flight.news, lambda: job.write(flight))
+
+    # -- answers -------------------------------------------------------------------------------------------------------
 
     def ask(
         self,
@@ -101,108 +118,166 @@ class CallLayer:
         *,
         memo: bool,
         address: str | None = None,
-    ) -> list[str | RecallError]:
+    ) -> list[str | RecallError | None]:
         """One answer per question, or the error that came instead. Equal questions are asked once.
 
         What was answered is remembered before this returns or raises, whatever happened to the rest. address: as for
-        `embed`.
+        `embed`. None only where answers are being estimated.
         """
         model = f"{generator.provider}:{generator.model}"
-        keys = [_key(function, model, address, question) for question in questions]
+        keys = _keys(function, model, address, questions)
         distinct = dict(zip(keys, questions, strict=True))
-        answers: dict[str, str | RecallError] = dict(self.memo.answers(list(distinct))) if memo else {}
+        answers: dict[str, str | RecallError] = dict(self.memo.answers(list(distinct))) if memo and distinct else {}
         pending = {key: question for key, question in distinct.items() if key not in answers}
-        if pending:
-            self._ask_pending(function, model, generator, pending, answers, memo)
-        return [answers[key] for key in keys]
+        self._count(function, model, len(questions), len(distinct), len(pending))
+        if self._estimate is not None:
+            self._estimate.ask(function, model, pending)
+        elif pending:
+            answers |= self._ask_pending(function, model, address, generator, pending, memo)
+        return [answers.get(key) for key in keys]
 
     def _ask_pending(
         self,
         function: str,
         model: str,
+        address: str | None,
         generator: Generator,
         pending: dict[str, Question],
-        answers: dict[str, str | RecallError],
+        memo: bool,
+    ) -> dict[str, str | RecallError]:
+        async def everything() -> None:
+            flight.line = self._line(model, address, generator.max_concurrency)
+            await flight.ask_all(generator, pending)
+
+        def keep() -> None:
+            entries, attempts = _emptied(flight.entries), _emptied(flight.attempts)
+            log.write(self._instance, attempts, entries if memo else ())
+
+        flight = self._flight(function)
+        loop.run(everything(), flight.news, keep)
+        return flight.answers
+
+    # -- shared --------------------------------------------------------------------------------------------------------
+
+    def _flight(self, function: str) -> Flight:
+        settings = self._instance.settings
+        return Flight(function, settings.values, settings.times_set.get("budget", 0))
+
+    def _line(self, model: str, address: str | None, at_most: int) -> Line:
+        """What requests to one model share; called on the event loop."""
+        settings = self._instance.settings
+        limit = min(settings.concurrency, at_most)
+        gate = self._gates.setdefault((model, limit), asyncio.Semaphore(limit))
+        limiter = self._limiters.setdefault((model.partition(":")[0], address or ""), Limiter())
+        return Line(model, gate, limiter, self._purse, price_of(model, settings.prices))
+
+    def _count(self, function: str, model: str, rows: int, distinct: int, pending: int) -> None:
+        if rows and self._estimate is None:
+            asked = log.Asked(function, model, rows, rows - distinct, distinct - pending)
+            log.write(self._instance, asked=[asked])
+
+
+class _EmbedJob:
+    """The distinct texts of one chunk on their way to vectors. errors: by position, for those that failed."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        model: str,
+        address: str | None,
+        texts: list[str],
+        keys: list[str],
+        vectors: np.ndarray,
+        errors: dict[int, RecallError],
         memo: bool,
     ) -> None:
-        attempts: list[log.Attempt] = []
-        fresh: list[Entry] = []
+        self._instance, self.model, self.address = instance, model, address
+        self.texts, self._keys, self._vectors, self._errors, self._memo = texts, keys, vectors, errors, memo
 
-        async def one(key: str, question: Question, gate: asyncio.Semaphore) -> None:
-            async with gate:
-                attempt = log.Attempt(function, model, 1)
-                attempts.append(attempt)
-                try:
-                    answer = await generator.generate(question.request)
-                    text = _sound(question, answer.text, function, model)
-                except RecallError as error:  # kept for the row it belongs to, raised there
-                    attempt.failed(error)
-                    answers[key] = _of_function(function, error)
-                else:
-                    attempt.done(answer)
-                    answers[key] = text
-                    fresh.append(Entry(key, digest(question.text), function, model, text))
+    def embed_here(self, embedder: Embedder, pending: list[int]) -> None:
+        """In this process, batch by batch; each is remembered when it is done."""
+        for start in range(0, len(pending), embedder.max_batch):
+            rows = pending[start : start + embedder.max_batch]
+            attempt = log.Attempt("EMBED", self.model, len(rows))
+            done: list[int] = []
+            try:
+                self._take(embedder, rows, embedder.embed([self.texts[row] for row in rows]))
+                attempt.done()
+                done = rows
+            except ModelError as error:
+                attempt.failed(error)
+                self._errors.update(dict.fromkeys(rows, error))
+            except BaseException as error:
+                attempt.failed(error)
+                raise
+            finally:
+                self._save(done, [attempt])
 
-        async def everything() -> None:
-            limit = min(self._instance.settings.concurrency, generator.max_concurrency)
-            gate = self._gates.setdefault((model, limit), asyncio.Semaphore(limit))
-            work = (one(key, question, gate) for key, question in pending.items())
-            for outcome in await asyncio.gather(*work, return_exceptions=True):
-                if isinstance(outcome, BaseException):  # a fault of ours or of a plugin
-                    raise outcome
-
-        future = loop.submit(everything())
+    async def embed_there(self, flight: Flight, embedder: RemoteEmbedder, rows: list[int]) -> None:
+        """By one request; halves it where it is too long for the provider."""
+        texts = [self.texts[row] for row in rows]
+        tokens = sum(map(tokens_of, texts))
         try:
-            future.result()
-        finally:
-            future.cancel()
-            if memo:
-                self.memo.add(list(fresh))
-            log.write(self._instance, list(attempts))
+            answer, attempt = await flight.send(
+                lambda: embedder.embed_request(texts), inputs=len(rows), tokens_in=tokens, tokens_out=0
+            )
+            flight.written(attempt)
+            self._take(embedder, rows, answer.vectors)
+        except BudgetError as error:
+            flight.hopeless = error
+        except ConfigError:  # not the rows'
+            raise
+        except RecallError as error:
+            if isinstance(error, ModelError) and error.too_long and len(rows) > 1:
+                half = len(rows) // 2
+                await together([self.embed_there(flight, embedder, part) for part in (rows[:half], rows[half:])])
+            else:
+                self._errors.update(dict.fromkeys(rows, error))
+        else:
+            flight.entries.extend(rows)
+            flight.news.set()
 
+    def write(self, flight: Flight) -> None:
+        """Writes down what a flight has brought so far."""
+        self._save(_emptied(flight.entries), _emptied(flight.attempts))
 
-def _sound(question: Question, answer: str, function: str, model: str) -> str:
-    """The answer without NUL characters, which no database should hold; ModelError if it is of no use."""
-    text = answer.replace("\x00", "")
-    if question.check is not None:
-        try:
-            question.check(text)
-        except InputError as error:
+    def _take(self, embedder: Embedder, rows: list[int], vectors: np.ndarray) -> None:
+        """No row may get another row's vector, whatever a backend returns."""
+        if vectors.shape != (len(rows), embedder.dimension):
             raise ModelError(
-                function, model, f"its answer {error}", "ask again, or set a model that keeps to a format"
-            ) from None
-    return text
+                "EMBED",
+                self.model,
+                f"vectors of shape {vectors.shape} came back for {len(rows)} texts of {embedder.dimension} dimensions",
+                "the fault is the backend's; set RECALL_EMBEDDER to another",
+            )
+        self._vectors[rows] = vectors
+
+    def _save(self, rows: list[int], attempts: list[log.Attempt]) -> None:
+        if not self._memo or not rows:
+            log.write(self._instance, attempts)
+            return
+        entries = [Entry(self._keys[row], digest(self.texts[row]), "EMBED", self.model) for row in rows]
+        log.write(self._instance, attempts, entries, self._vectors[rows])
 
 
-def _of_function(function: str, error: RecallError) -> RecallError:
-    """A backend knows its own job only: the error names the SQL function that was called."""
-    if not isinstance(error, ModelError) or error.function == function:
-        return error
-    named = ModelError(
-        function,
-        error.provider,
-        error.cause,
-        error.remedy,
-        status=error.status,
-        retry_after=error.retry_after,
-        transient=error.transient,
-    )
-    named.__cause__ = error
-    return named
+def _keys(function: str, model: str, address: str | None, questions: Sequence[Question]) -> list[str]:
+    """The memo's key of every question; what neighbours have in common is hashed once."""
+    keys: list[str] = []
+    shared: tuple[str, str] | None = None
+    maker = Keys()
+    for question in questions:
+        if question.known_by is not None:
+            common, own = (question.version, question.known_by), question.text
+        else:
+            request = question.made()
+            parameters = stable([request.system, request.temperature, request.max_tokens, request.json_schema])
+            common, own = (question.version, parameters), request.prompt
+        if common != shared:
+            shared, maker = common, Keys(function, model, address or "", *common)
+        keys.append(maker.of(own))
+    return keys
 
 
-def _check_shape(vectors: np.ndarray, texts: int, embedder: Embedder) -> None:
-    """No row may get another row's vector, whatever a backend returns."""
-    if vectors.shape != (texts, embedder.dimension):
-        raise ModelError(
-            "EMBED",
-            f"{embedder.provider}:{embedder.model}",
-            f"vectors of shape {vectors.shape} came back for {texts} texts of {embedder.dimension} dimensions",
-            "the fault is the backend's; set RECALL_EMBEDDER to another",
-        )
-
-
-def _key(function: str, model: str, address: str | None, question: Question) -> str:
-    request = question.request
-    parameters = stable([request.system, request.temperature, request.max_tokens, request.json_schema])
-    return digest(function, model, address or "", question.version, parameters, request.prompt)
+def _emptied(queue: Any) -> list[Any]:
+    """Everything that is in a queue which another thread goes on filling."""
+    return [queue.popleft() for _ in range(len(queue))]

@@ -1,13 +1,23 @@
-"""Writes down every attempt to reach a model in `recall_calls`, outside the caller's transaction."""
+"""What is written down, outside the caller's transaction: attempts to reach a model, answers, and what was asked.
+
+One transaction holds the answers and the attempts they came from, so that a process that is killed has both or neither.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import duckdb
+import numpy as np
 import pyarrow as pa
 
+from recall_sql import resources
+from recall_sql.calls.memo import Entry, add_entries
 from recall_sql.models.base import Answer
 
 if TYPE_CHECKING:
@@ -30,6 +40,7 @@ class Attempt:
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_cached: int | None = None
+    cost_usd: float | None = None
 
     def done(self, answer: Answer | None = None) -> None:
         self.latency_ms = (time.perf_counter() - self.started) * 1000
@@ -40,40 +51,105 @@ class Attempt:
 
     def failed(self, error: BaseException) -> None:
         self.latency_ms = (time.perf_counter() - self.started) * 1000
-        self.status = str(getattr(error, "status", None) or "error")
+        given_up = isinstance(error, asyncio.CancelledError)
+        self.status = "cancelled" if given_up else str(getattr(error, "status", None) or "error")
         self.error = str(error) or type(error).__name__
 
+    def of_no_use(self, why: str) -> None:
+        """It was answered and paid for, but the answer can't be used."""
+        self.status, self.error = "invalid", why
 
-COLUMNS = (
-    "function",
-    "model",
-    "inputs",
-    "attempt",
-    "latency_ms",
-    "status",
-    "error",
-    "tokens_in",
-    "tokens_out",
-    "tokens_cached",
+
+@dataclass(frozen=True)
+class Asked:
+    """What one chunk of rows asked. repeated: rows equal to one before; remembered: distinct inputs the memo knew."""
+
+    function: str
+    model: str
+    rows: int
+    repeated: int
+    remembered: int
+
+
+_CALLS = pa.schema(
+    [
+        ("called_at", pa.timestamp("us", tz="UTC")),
+        ("function", pa.string()),
+        ("model", pa.string()),
+        ("inputs", pa.int32()),
+        ("attempt", pa.int32()),
+        ("latency_ms", pa.float64()),
+        ("status", pa.string()),
+        ("error", pa.string()),
+        ("tokens_in", pa.int64()),
+        ("tokens_out", pa.int64()),
+        ("tokens_cached", pa.int64()),
+        ("cost_usd", pa.float64()),
+    ]
 )
+_ASKED = pa.schema(
+    [
+        ("function", pa.string()),
+        ("model", pa.string()),
+        ("rows", pa.int64()),
+        ("repeated", pa.int64()),
+        ("remembered", pa.int64()),
+    ]
+)
+_missing_table = threading.Lock()
 
 
-def write(instance: Instance, attempts: list[Attempt]) -> None:
-    """Adds `attempts` to recall_calls."""
-    if not attempts:
+def write(
+    instance: Instance,
+    attempts: Sequence[Attempt] = (),
+    entries: Sequence[Entry] = (),
+    vectors: np.ndarray | None = None,
+    asked: Sequence[Asked] = (),
+) -> None:
+    """Adds attempts to recall_calls, answers to recall_memo, counts to recall_asked: all of it or nothing."""
+    if not (attempts or entries or asked):
         return
-    types = {"inputs": pa.int32(), "attempt": pa.int32(), "latency_ms": pa.float64()}
-    columns = {
-        name: pa.array(
-            [getattr(attempt, name) for attempt in attempts],
-            types.get(name, pa.int64() if name.startswith("tokens") else pa.string()),
-        )
-        for name in COLUMNS
-    }
-    stamps = pa.array([int(attempt.called_at * 1_000_000) for attempt in attempts], pa.timestamp("us", tz="UTC"))
-    names = ", ".join(COLUMNS)
     with instance.cursor() as cursor:
-        cursor.register("new_calls", pa.table({"called_at": stamps, **columns}))
-        cursor.execute(
-            f"insert into {instance.store}.recall_calls (called_at, {names}) select called_at, {names} from new_calls"
-        ).fetchall()
+        try:
+            _write(cursor, instance.store, attempts, entries, vectors, asked)
+        except duckdb.CatalogException:
+            _add_tables(cursor, instance.store)
+            _write(cursor, instance.store, attempts, entries, vectors, asked)
+
+
+def _write(
+    cursor: duckdb.DuckDBPyConnection,
+    store: str,
+    attempts: Sequence[Attempt],
+    entries: Sequence[Entry],
+    vectors: np.ndarray | None,
+    asked: Sequence[Asked],
+) -> None:
+    cursor.execute("begin transaction").fetchall()
+    try:
+        if entries:
+            add_entries(cursor, store, entries, vectors)
+        if attempts:
+            rows = [vars(one) | {"called_at": int(one.called_at * 1_000_000)} for one in attempts]
+            _insert(cursor, f"{store}.recall_calls", rows, _CALLS)
+        if asked:
+            _insert(cursor, f"{store}.recall_asked", [vars(one) for one in asked], _ASKED)
+        cursor.execute("commit").fetchall()
+    except BaseException:
+        cursor.execute("rollback").fetchall()
+        raise
+
+
+def _insert(cursor: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    columns = [pa.array([row[column.name] for row in rows], column.type) for column in schema]
+    cursor.register("new_rows", pa.table(columns, schema=schema))
+    names = ", ".join(schema.names)
+    cursor.execute(f"insert into {table} ({names}) select {names} from new_rows").fetchall()
+    cursor.unregister("new_rows")
+
+
+def _add_tables(cursor: duckdb.DuckDBPyConnection, store: str) -> None:
+    """A file of an earlier version lacks a table of this one."""
+    with _missing_table:
+        cursor.execute(f"use {store}").fetchall()
+        cursor.execute((resources.sql_dir() / "schema" / "02_calls.sql").read_text("utf-8")).fetchall()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import cache
 from typing import Any
+
+GRACE = 1.0  # seconds for requests that are given up to come to their end
 
 
 @cache
@@ -20,6 +22,37 @@ def _loop() -> asyncio.AbstractEventLoop:
 def submit(work: Coroutine[Any, Any, Any]) -> Future[Any]:
     """Starts `work` on the loop; the caller waits on the future from its own thread."""
     return asyncio.run_coroutine_threadsafe(work, _loop())
+
+
+def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[], None]) -> None:
+    """Runs `work` to its end, and `keep` in the caller's thread whenever `work` sets `news`, and once at the end.
+
+    Whatever interrupts the caller, the requests are given up, and `keep` gets what was answered before.
+    """
+    ended = threading.Event()
+
+    async def whole() -> None:
+        try:
+            await work
+        finally:
+            ended.set()
+            news.set()
+
+    future = submit(whole())
+    try:
+        while not (ended.is_set() or future.done()):
+            news.wait(0.5)
+            news.clear()
+            keep()
+        future.result(GRACE)
+    except KeyboardInterrupt:
+        cancel_all()  # other threads may work for the same statement
+        raise
+    finally:
+        if not ended.is_set():
+            future.cancel()
+            ended.wait(GRACE)
+        keep()
 
 
 def cancel_all() -> None:

@@ -12,8 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
+
+from recall_sql.settings import parse_age
 
 if TYPE_CHECKING:
     from recall_sql.instance import Instance
@@ -27,6 +30,20 @@ def digest(*parts: str) -> str:
         hasher.update(len(raw).to_bytes(8, "little"))
         hasher.update(raw)
     return hasher.hexdigest()
+
+
+class Keys:
+    """Makes memo keys that share their first parts: as `digest`, of those and one text more."""
+
+    def __init__(self, *parts: str) -> None:
+        self._hasher = hashlib.blake2b(digest_size=16)
+        self._hasher.update("\x00".join(parts).encode("utf-8", "surrogatepass"))
+        self._hasher.update(b"\x00\x01")
+
+    def of(self, text: str) -> str:
+        hasher = self._hasher.copy()
+        hasher.update(text.encode("utf-8", "surrogatepass"))
+        return hasher.hexdigest()
 
 
 def stable(value: Any) -> str:
@@ -64,30 +81,65 @@ class Memo:
 
     def add(self, entries: Sequence[Entry], vectors: np.ndarray | None = None) -> None:
         """Remember `entries`; for embeddings with their vectors, float32 of shape (len(entries), dimension)."""
-        if not entries:
-            return
-        columns: Mapping[str, Any] = {
-            "key": pa.array([entry.key for entry in entries], pa.string()),
-            "input_hash": pa.array([entry.input_hash for entry in entries], pa.string()),
-            "function": pa.array([entry.function for entry in entries], pa.string()),
-            "model": pa.array([entry.model for entry in entries], pa.string()),
-            "answer": pa.array([entry.answer for entry in entries], pa.string()),
-            "embedding": _lists(vectors, len(entries)),
-        }
+        if entries:
+            with self._instance.cursor() as cursor:
+                add_entries(cursor, self._instance.store, entries, vectors)
+
+    def forget(
+        self,
+        *,
+        text: str | None = None,
+        function: str | None = None,
+        model: str | None = None,
+        older_than: str | None = None,
+    ) -> int:
+        """Drops the answers that match everything given (all of them, if nothing is) and returns how many they were."""
+        seconds = None if older_than is None else parse_age(older_than)
         with self._instance.cursor() as cursor:
-            cursor.register("new_memo", pa.table(columns))
-            cursor.execute(
-                f"insert into {self._instance.store}.recall_memo (key, input_hash, function, model, answer, embedding)"
-                " select key, input_hash, function, model, answer, embedding from new_memo"
-            ).fetchall()
+            return cursor.execute(
+                f"delete from {self._instance.store}.recall_memo"
+                " where ($text is null or input_hash = $text) and ($function is null or function = upper($function))"
+                " and ($model is null or model = $model)"
+                " and ($seconds is null or created_at < current_timestamp - to_seconds($seconds::double))",
+                {
+                    "text": None if text is None else digest(text),
+                    "function": function,
+                    "model": model,
+                    "seconds": seconds,
+                },
+            ).fetchall()[0][0]
 
     def _find(self, keys: Sequence[str], column: str) -> pa.Table:
+        """Keys are matched first, on their own column, and the wide one is read for the rows that matched only."""
+        table, age = f"{self._instance.store}.recall_memo", self._instance.settings.memo_max_age
+        young = f" and created_at >= current_timestamp - to_seconds({parse_age(age)}::double)" if age else ""
         with self._instance.cursor() as cursor:
             cursor.register("wanted", pa.table({"key": pa.array(keys, pa.string())}))
             return cursor.sql(
-                f"select key, any_value({column}) as {column} from {self._instance.store}.recall_memo"
-                f" semi join wanted using (key) where {column} is not null group by key"
+                f"select replace(key::varchar, '-', '') as key, {column} from {table} where {column} is not null and"
+                f" rowid in (select max(m.rowid) from {table} as m join (select key::uuid as key from wanted) as w"
+                f" using (key) where m.{column} is not null{young} group by m.key)"
             ).to_arrow_table()
+
+
+def add_entries(
+    cursor: duckdb.DuckDBPyConnection, store: str, entries: Sequence[Entry], vectors: np.ndarray | None
+) -> None:
+    """Writes `entries` with a cursor that may have more to write in the same transaction."""
+    columns: Mapping[str, Any] = {
+        "key": pa.array([entry.key for entry in entries], pa.string()),
+        "input_hash": pa.array([entry.input_hash for entry in entries], pa.string()),
+        "function": pa.array([entry.function for entry in entries], pa.string()),
+        "model": pa.array([entry.model for entry in entries], pa.string()),
+        "answer": pa.array([entry.answer for entry in entries], pa.string()),
+        "embedding": _lists(vectors, len(entries)),
+    }
+    cursor.register("new_memo", pa.table(columns))
+    cursor.execute(
+        f"insert into {store}.recall_memo (key, input_hash, function, model, answer, embedding)"
+        " select key, input_hash, function, model, answer, embedding from new_memo"
+    ).fetchall()
+    cursor.unregister("new_memo")
 
 
 def _lists(vectors: np.ndarray | None, count: int) -> pa.Array:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from recall_sql.errors import ConfigError
+from recall_sql.errors import ConfigError, RecallError
 from recall_sql.functions import arguments
 from recall_sql.functions.arguments import Column
+from recall_sql.functions.grouping import grouped
 from recall_sql.models import registry
 from recall_sql.models.base import Embedder
 
@@ -18,28 +19,33 @@ if TYPE_CHECKING:
     from recall_sql.instance import Instance
 
 
+class EmbedOptions(arguments.Options):
+    on_error: Literal["fail", "null"] | None = None
+
+
 def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """FLOAT[dimension] per row; NULL for NULL."""
     column, opts = arguments.split("EMBED", columns)
     texts = arguments.texts("EMBED", "text", column)
-    options = arguments.options("EMBED", arguments.Options, opts, len(texts))
+    options = arguments.options("EMBED", EmbedOptions, opts, len(texts))
     return vectors(instance, texts, options)
 
 
 def vectors(instance: Instance, texts: list[str | None], options: Sequence[arguments.Options]) -> pa.Array:
     """A FixedSizeListArray of the texts' vectors, NULL for None. Rows are grouped by the options they carry."""
     result = np.zeros((len(texts), instance.dimension), dtype=np.float32)
-    groups: dict[arguments.Options, list[int]] = {}
-    for row, text in enumerate(texts):
-        if text is not None:
-            groups.setdefault(options[row], []).append(row)
-    for option, rows in groups.items():
-        memo = instance.settings.memo if option.memo is None else option.memo
+    empty = np.array([text is None for text in texts], dtype=bool)
+    for option, rows in grouped(options, texts):
+        settings = instance.settings
+        memo = settings.memo if option.memo is None else option.memo
         model = embedder(instance, option.model)
-        address = registry.parse(option.model or instance.settings.embedder).base_url
-        result[rows] = instance.calls.embed([texts[row] or "" for row in rows], model, memo=memo, address=address)
-    nulls = pa.array([text is None for text in texts], pa.bool_())
-    return pa.FixedSizeListArray.from_arrays(pa.array(result.ravel()), instance.dimension, mask=nulls)
+        address = registry.parse(option.model or settings.embedder).base_url
+        may_fail = (getattr(option, "on_error", None) or settings.on_error) == "null"
+        failed: dict[int, RecallError] | None = {} if may_fail else None
+        given = [texts[row] or "" for row in rows]
+        result[rows] = instance.calls.embed(given, model, memo=memo, address=address, failed=failed)
+        empty[[rows[place] for place in failed or ()]] = True
+    return pa.FixedSizeListArray.from_arrays(pa.array(result.ravel()), instance.dimension, mask=pa.array(empty))
 
 
 def embedder(instance: Instance, model: str | None = None) -> Embedder:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from recall_sql.calls import Question
+from recall_sql.calls.memo import stable
+from recall_sql.calls.packing import Packable
 from recall_sql.errors import InputError
 from recall_sql.functions import arguments, fact_rows, generate, parse_facts
 from recall_sql.functions.arguments import Column
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from recall_sql.models.rules import RulesExtractor
 
 PROMPT_VERSION = "1"
+MAX_TOKENS = 1024
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -104,6 +107,19 @@ def _by_rules(text: str, option: ExtractOptions) -> list[dict[str, Any]]:
 
 
 def _question(text: str, option: ExtractOptions) -> Question:
+    """known_by leaves the model out, which the memo knows already, and what has no say in the answer."""
+    told = option.model_dump(include={"categories", "known", "context", "now"}, exclude_none=True)
+    return Question(
+        partial(_request, text, option),
+        text,
+        PROMPT_VERSION,
+        check=_is_list_of_facts,
+        known_by=stable(told) if told else "",
+        packable=_packable(),
+    )
+
+
+def _request(text: str, option: ExtractOptions) -> Request:
     prompt = _template("extract_user.jinja").render(
         text=text,
         known=[{"alias": None, "fact_id": None, **fact} for fact in option.known or ()],
@@ -111,16 +127,27 @@ def _question(text: str, option: ExtractOptions) -> Question:
         now=option.now,
         categories=option.categories,
     )
-    system = _template("extract_system.jinja").render()
-    request = Request(prompt=prompt, system=system, temperature=0.0, max_tokens=1024, json_schema=SCHEMA)
-    return Question(request, text, PROMPT_VERSION, check=_is_list_of_facts)
+    return Request(prompt=prompt, system=_system(), temperature=0.0, max_tokens=MAX_TOKENS, json_schema=SCHEMA)
+
+
+@cache
+def _system() -> str:
+    return _template("extract_system.jinja").render()
+
+
+@cache
+def _packable() -> Packable:
+    return Packable(_system(), "facts", json.dumps(SCHEMA["properties"]["facts"]))
 
 
 def _is_list_of_facts(answer: str) -> None:
     try:
         parse_facts.parse(answer)
     except InputError:
-        raise InputError(f"isn't a list of facts: {answer[:120]!r}") from None
+        echoed = '"properties"' in answer
+        raise InputError(
+            "repeats the JSON schema instead of following it" if echoed else "isn't a list of facts"
+        ) from None
 
 
 @cache

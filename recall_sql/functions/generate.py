@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from pydantic import Field, field_validator
 
 from recall_sql.calls import Question
-from recall_sql.errors import InputError
+from recall_sql.calls.answers import as_json
+from recall_sql.calls.memo import stable
 from recall_sql.functions import arguments
 from recall_sql.functions.arguments import Column
+from recall_sql.functions.grouping import grouped
 from recall_sql.models import registry
 from recall_sql.models.base import Generator, Request
 
@@ -44,12 +47,9 @@ def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     prompts = arguments.texts("GENERATE", "prompt", column)
     options = arguments.options("GENERATE", GenerateOptions, opts, len(prompts))
     answers: list[str | None] = [None] * len(prompts)
-    groups: dict[GenerateOptions, list[int]] = {}
-    for row, prompt in enumerate(prompts):
-        if prompt is not None:
-            groups.setdefault(options[row], []).append(row)
-    for option, rows in groups.items():
-        questions = [_question(instance, prompts[row] or "", option) for row in rows]
+    for option, rows in grouped(options, prompts):
+        ask_for = _asker(instance, option)
+        questions = [ask_for(prompts[row]) for row in rows]
         for row, answer in zip(rows, ask(instance, "GENERATE", questions, option.model, option), strict=True):
             answers[row] = answer
     return pa.array(answers, pa.string())
@@ -84,20 +84,20 @@ def generator(instance: Instance, model: str) -> Generator:
     return registry.generator(model, api_key=key, timeout=settings.timeout)
 
 
-def _question(instance: Instance, prompt: str, option: GenerateOptions) -> Question:
+def _asker(instance: Instance, option: GenerateOptions) -> Callable[[Any], Question]:
+    """Makes questions of prompts; what all of them have in common is made once."""
     settings = instance.settings
-    request = Request(
-        prompt=prompt,
-        system=option.system,
-        temperature=settings.temperature if option.temperature is None else option.temperature,
-        max_tokens=option.max_tokens or settings.max_tokens,
-        json_schema=json.loads(option.json_schema) if option.json_schema else None,
-    )
-    return Question(request, prompt, check=_is_json if option.json_schema else None)
+    schema = json.loads(option.json_schema) if option.json_schema else None
+    common: dict[str, Any] = {
+        "system": option.system,
+        "temperature": settings.temperature if option.temperature is None else option.temperature,
+        "max_tokens": option.max_tokens or settings.max_tokens,
+        "json_schema": schema,
+    }
+    known_by = stable(common)
+    read = None if schema is None else partial(as_json, schema=schema)
 
+    def question(prompt: str) -> Question:
+        return Question(lambda: Request(prompt, **common), prompt, read=read, known_by=known_by)
 
-def _is_json(answer: str) -> None:
-    try:
-        json.loads(answer)
-    except ValueError as error:
-        raise InputError(f"isn't the JSON that was asked for: {error}") from None
+    return question

@@ -10,12 +10,12 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from recall_sql.calls.answers import unfenced, values, without_thinking
 from recall_sql.errors import InputError
 from recall_sql.functions import arguments, fact_rows
 from recall_sql.functions.arguments import Column
@@ -28,18 +28,10 @@ SYNONYMS = {"key": "fact_key", "value": "fact_value", "operation": "op"}
 WORDS = {"very high": 0.95, "high": 0.9, "medium": 0.6, "moderate": 0.6, "low": 0.3, "very low": 0.1, "certain": 0.99}
 UNREADABLE = math.nan  # a confidence that was given but means nothing; refused when landed
 
-THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-JSON_START = re.compile(r"""\{\s*["'}]|\[\s*[\[{\]]""")
-DECODER = json.JSONDecoder()
-FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(.*?)```", re.DOTALL)
-
 
 def parse(payload: str) -> list[dict[str, Any]]:
     """The facts in `payload` as dicts of FIELDS. InputError if there is no list of facts in it."""
-    text = THINKING.sub("", payload.replace("\x00", "")).strip().removeprefix("\ufeff")
-    fenced = FENCE.search(text)
-    if fenced:
-        text = fenced.group(1).strip()
+    text = unfenced(without_thinking(payload))
     if not text or text.lower() in {"[]", "none", "no facts", "null"}:
         return []
     found = _from_json(text) if ("{" in text or "[" in text) else None
@@ -54,15 +46,8 @@ def parse(payload: str) -> list[dict[str, Any]]:
 
 def _from_json(text: str) -> list[dict[str, Any]] | None:
     """The facts in the first JSON value that holds any, whatever prose stands around it; a broken one is mended."""
-    position = 0
     single: list[dict[str, Any]] = []
-    while start := JSON_START.search(text, position):
-        try:
-            value, position = DECODER.raw_decode(text, start.start())
-        except json.JSONDecodeError:
-            from json_repair import repair_json
-
-            value, position = repair_json(text[start.start() :], return_objects=True), len(text)
+    for value in values(text):
         found = _facts_in(value)
         if found is not None and not _is_one_fact(value):
             return [*single, *found]

@@ -1,7 +1,7 @@
-"""What a model is to the rest of the product: the protocols every backend fulfils, and how a request and an answer look.
+"""What a model is to the rest of the product: the protocols backends fulfil, and how a request and an answer look.
 
 Backends live beside this file, one module each; `registry.py` turns a model string into one. Deduplication, memo,
-concurrency, retries and logging are not theirs: they belong to `recall_sql/calls.py`.
+concurrency, retries and logging are not theirs: they belong to `recall_sql/calls/`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,14 @@ class Answer:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Embedded(Answer):
+    """Vectors that came back, float32 of shape (texts, dimension), in the order of the texts. text stays ''."""
+
+    text: str = ""
+    vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Turns texts into unit-length vectors."""
@@ -54,6 +62,17 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """float32 array of shape (len(texts), dimension), in the order of `texts`. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class RemoteEmbedder(Embedder, Protocol):
+    """An embedder that is asked over a network: several requests may be in flight, with retries, limits and budget."""
+
+    max_concurrency: int
+
+    async def embed_request(self, texts: Sequence[str]) -> Embedded:
+        """The same as `embed`, with what it cost. Raises ModelError."""
         ...
 
 

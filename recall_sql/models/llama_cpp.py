@@ -76,6 +76,7 @@ class LlamaGenerator:
                 f"the prompt has {error['n_prompt_tokens']} tokens, the context holds {error['n_ctx']}",
                 "shorten the prompt, or set RECALL_LLM to a model with a longer context",
                 status=400,
+                too_long=True,
             )
         message = " ".join(str(error.get("message", error)).split())
         if "JSON schema" in message:
@@ -152,7 +153,8 @@ def _load(path: Path, context: int, model: str) -> Any:
     params.model.path = str(path)
     params.n_ctx = context
     params.n_parallel = 1
-    params.cpuparams.n_threads = os.cpu_count() or 1
+    # its threads wait for each other in a busy loop: on a machine with other work one too many is ten times slower
+    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) - 1)
     params.cache_ram_mib = 0
     params.warmup = False
     params.verbosity = -1  # llama.cpp would write its log to stderr

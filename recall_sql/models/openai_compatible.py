@@ -1,7 +1,7 @@
 """GENERATE and EMBED through any OpenAI-compatible endpoint: OpenAI, Ollama, vLLM, llama.cpp's server …
 
 Responsible for the request, for reading and checking the answer, and for errors that name cause and remedy and never a
-key. Retries, rate limits and memo are the business of calls.py: the client's own retries are off.
+key. Retries, rate limits and memo are the business of recall_sql/calls: the client's own retries are off.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ import numpy as np
 import openai
 
 from recall_sql.errors import ConfigError, ModelError
-from recall_sql.models.base import Answer, Request
+from recall_sql.models.base import Answer, Embedded, Request
 
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
+TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Ollama and text-embeddings-inference word it
+    r"context_length|context (length|size|window)|maximum .{0,20}(tokens|length)|max.{0,10}tokens per request"
+    r"|too (many tokens|long|large)|exceed_context|physical batch size|must have less than",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class OpenAIEmbedder:
     """
 
     max_batch = 256
+    max_concurrency = 64
 
     def __init__(
         self,
@@ -92,38 +98,54 @@ class OpenAIEmbedder:
         self.provider, self.model = provider, model
         self._endpoint = Endpoint(provider, model, base_url, api_key, timeout)
         self._asked, self._dimension = dimensions, dimensions or known
-        self._client = _sync_client(self._endpoint)
+        _sync_client(self._endpoint)  # a missing key shows now, not at row 1
 
     @property
     def dimension(self) -> int:
         """Length of every vector; asks the endpoint once where it isn't known."""
         if self._dimension is None:
-            self._dimension = self._request(["dimension"]).shape[1]
+            self._dimension = self.embed(["dimension"]).shape[1]
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (len(texts), dimension), in the order of `texts`. ModelError unless every text got its vector."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        vectors = self._request([text or " " for text in texts])
+        response, failure = None, None
+        try:
+            response = _sync_client(self._endpoint).embeddings.create(**self._arguments(texts))
+        except (openai.OpenAIError, ValueError) as error:
+            failure = _model_error("EMBED", self._endpoint, error)
+        if failure:
+            raise failure
+        return self._read(response, len(texts)).vectors
+
+    async def embed_request(self, texts: Sequence[str]) -> Embedded:
+        """The same from the event loop, where many requests are in flight, with the tokens it took."""
+        client = _async_client(self._endpoint)
+        response, failure = None, None
+        try:
+            response = await client.embeddings.create(**self._arguments(texts))
+        except (openai.OpenAIError, ValueError) as error:
+            failure = _model_error("EMBED", self._endpoint, error)
+        if failure:
+            raise failure
+        return self._read(response, len(texts))
+
+    def _arguments(self, texts: Sequence[str]) -> dict[str, Any]:
+        size: dict[str, Any] = {"dimensions": self._asked} if self._asked else {}
+        given = [text or " " for text in texts]
+        return {"model": self.model, "input": given, "encoding_format": "float", **size}
+
+    def _read(self, response: Any, expected: int) -> Embedded:
+        vectors = _read_vectors(self._endpoint, response, expected)
         if self._dimension is None:
             self._dimension = vectors.shape[1]
         if vectors.shape[1] != self._dimension:
             raise _unusable(
                 "EMBED", self._endpoint, f"vectors have {vectors.shape[1]} numbers, not {self._dimension}", DIMENSIONS
             )
-        return vectors
-
-    def _request(self, texts: list[str]) -> np.ndarray:
-        size: dict[str, Any] = {"dimensions": self._asked} if self._asked else {}
-        response, failure = None, None
-        try:
-            response = self._client.embeddings.create(model=self.model, input=texts, encoding_format="float", **size)
-        except (openai.OpenAIError, ValueError) as error:
-            failure = _model_error("EMBED", self._endpoint, error)
-        if failure:
-            raise failure
-        return _read_vectors(self._endpoint, response, len(texts))
+        return Embedded(tokens_in=getattr(getattr(response, "usage", None), "prompt_tokens", None), vectors=vectors)
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -241,7 +263,8 @@ def _status_error(function: str, endpoint: Endpoint, error: openai.APIStatusErro
         _remedy(endpoint, status),
         status=status,
         retry_after=_retry_after(error.response.headers),
-        transient=status in TRANSIENT or status >= 500,
+        transient=(status in TRANSIENT or status >= 500) and body.get("code") != "insufficient_quota",
+        too_long=status in (400, 413, 422, 500) and bool(TOO_LONG.search(f"{body.get('code')} {message}")),
     )
 
 

@@ -1,6 +1,6 @@
 -- What models were asked, what they answered, and what it cost.
 create table if not exists recall_memo (
-    key        varchar not null,
+    key        uuid not null,
     input_hash varchar not null,
     function   varchar not null,
     model      varchar not null,
@@ -41,6 +41,22 @@ comment on column recall_calls.tokens_in is 'Prompt tokens as the provider count
 comment on column recall_calls.tokens_out is 'Answer tokens.';
 comment on column recall_calls.tokens_cached is 'Prompt tokens the provider served from its cache.';
 comment on column recall_calls.latency_ms is 'Milliseconds from sending to the whole answer.';
-comment on column recall_calls.status is 'ok, error or the HTTP status.';
+comment on column recall_calls.status is 'ok, error, invalid (an answer of no use), cancelled, or the HTTP status.';
 comment on column recall_calls.error is 'What went wrong; never holds a key.';
 comment on column recall_calls.cost_usd is 'US dollars by the price file; null where the price is unknown.';
+
+create table if not exists recall_asked (
+    asked_at   timestamptz not null default current_timestamp,
+    function   varchar not null,
+    model      varchar not null,
+    rows       bigint not null,
+    repeated   bigint not null,
+    remembered bigint not null
+);
+comment on table recall_asked is 'What was asked, one row per chunk of rows; beside recall_calls it tells what was saved.';
+comment on column recall_asked.asked_at is 'When.';
+comment on column recall_asked.function is 'EMBED, GENERATE, EXTRACT_FACTS …';
+comment on column recall_asked.model is 'provider:model that was to answer.';
+comment on column recall_asked.rows is 'Rows that wanted an answer.';
+comment on column recall_asked.repeated is 'Of these, rows that asked the same as another row of their chunk.';
+comment on column recall_asked.remembered is 'Distinct inputs that recall_memo knew.';

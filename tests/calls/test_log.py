@@ -25,6 +25,7 @@ def test_a_row_per_attempt(con):
             )
         )
 
+    con.execute("select recall_set('retries', 0)").fetchall()
     with ScriptedServer(script) as server:
         con.execute(
             f"select generate(t, {{model: '{server.model()}', on_error: 'null'}}) from (values ('a'), ('b')) x(t)"

@@ -20,20 +20,21 @@ def test_stable_is_the_same_for_equal_values():
 
 def test_answers_and_vectors_come_back_by_key(con):
     memo = instance_of(con).calls.memo
-    memo.add([Entry("k1", "h1", "GENERATE", "m", "one"), Entry("k2", "h2", "GENERATE", "m", "two")])
-    memo.add([Entry("k3", "h3", "EMBED", "m")], np.array([[1.0, 2.0]], np.float32))
-    assert memo.answers(["k2", "k3", "nothing"]) == {"k2": "two"}
-    keys, vectors = memo.vectors(["k1", "k3"], 2)
-    assert keys == ["k3"] and vectors.tolist() == [[1.0, 2.0]]
-    assert memo.vectors(["nothing"], 2)[1].shape == (0, 2)
+    k1, k2, k3, nothing = map(digest, ("k1", "k2", "k3", "nothing"))
+    memo.add([Entry(k1, "h1", "GENERATE", "m", "one"), Entry(k2, "h2", "GENERATE", "m", "two")])
+    memo.add([Entry(k3, "h3", "EMBED", "m")], np.array([[1.0, 2.0]], np.float32))
+    assert memo.answers([k2, k3, nothing]) == {k2: "two"}
+    keys, vectors = memo.vectors([k1, k3], 2)
+    assert keys == [k3] and vectors.tolist() == [[1.0, 2.0]]
+    assert memo.vectors([nothing], 2)[1].shape == (0, 2)
     memo.add([])
 
 
 def test_the_same_key_twice_is_harmless(con):
     memo = instance_of(con).calls.memo
     for _ in range(2):
-        memo.add([Entry("k", "h", "GENERATE", "m", "one")])
-    assert memo.answers(["k"]) == {"k": "one"}
+        memo.add([Entry(digest("k"), "h", "GENERATE", "m", "one")])
+    assert memo.answers([digest("k")]) == {digest("k"): "one"}
 
 
 def test_it_holds_hashes_and_never_what_was_said(db):

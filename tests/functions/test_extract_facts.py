@@ -107,6 +107,7 @@ def test_an_answer_that_is_no_list_of_facts_is_a_failure_that_names_the_function
 
 def test_a_failing_model(con, server):
     server.script = lambda call: error(503, "busy") if "bad" in call.prompt else chat(json.dumps({"facts": [VEGAN]}))
+    con.execute("select recall_set('retries', 0)").fetchall()
     texts = "(values ('good'), ('bad'), (null)) x(t)"
     assert "EXTRACT_FACTS with http:scripted at" in refused(
         con, f"select extract_facts(t, '{server.model()}') from {texts}"

@@ -19,7 +19,7 @@ def server():
 
 @pytest.fixture
 def con(server):
-    with recall_sql.connect(settings={"llm": server.model()}) as connection:
+    with recall_sql.connect(settings={"llm": server.model(), "retries": 0}) as connection:
         yield connection
 
 
