@@ -18,6 +18,7 @@ from typing import Any, Literal
 import duckdb
 
 from recall_sql.errors import InputError, RecallError, RecipeError
+from recall_sql.records.mixin import RecordMethods
 from recall_sql.runner import Recipe, RunResult, execute, load
 from recall_sql.runner.conflicts import execute_retrying
 from recall_sql.session import register
@@ -39,7 +40,7 @@ class RefusedError(RecallError):
     """A direct write that the rules of belief don't allow. The message names who wanted and who stands in the way."""
 
 
-class Memory:
+class Memory(RecordMethods):
     """What one bot remembers of one person.
 
     con: a DuckDB connection or cursor, or a SQLAlchemy connection of a `recall:` or `duckdb:` engine. One thread per

@@ -18,9 +18,8 @@ from json_repair import repair_json
 from recall_sql.calls import Question
 from recall_sql.errors import InputError
 from recall_sql.models.base import Request
-from recall_sql.records import planner, sandbox, store
+from recall_sql.records import sandbox, store
 from recall_sql.records.process import Answer
-from recall_sql.records.rules import questions
 from recall_sql.records.schemas import Schema
 from recall_sql.records.tables import quoted
 
@@ -55,6 +54,9 @@ def ask(
         return _without("the question is empty")
     tables = {schema.name: rows_of(con, schema, user_id) for schema in schemas}
     if model == "rules":
+        from recall_sql.records import planner
+        from recall_sql.records.rules import questions
+
         plan = questions.read(question.strip(), schemas, now, {s.name: _texts(s, tables[s.name]) for s in schemas})
         if plan is None:
             return _without("it isn't clear which records the question is about, or what it asks of them")

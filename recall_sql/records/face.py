@@ -12,9 +12,6 @@ from pydantic import BaseModel
 
 from recall_sql.errors import InputError
 from recall_sql.records import store, tables
-from recall_sql.records.agent import can_call_tools
-from recall_sql.records.agent import run as run_agent
-from recall_sql.records.ask import ask
 from recall_sql.records.intents import Intent
 from recall_sql.records.process import Answer, Handler, Handlers, answer, carry_out, moment
 from recall_sql.records.sandbox import Limits
@@ -133,15 +130,16 @@ class Records:
         intent = detect_intent.detect(instance, message, self.schemas(), at, model=model, recent=recent)
         done = self._act(intent, message, user_id, at, reader, dry_run)
         unsettled = intent.intent in ("update", "delete") and not done["action"] and not done.get("would")
-        if unsettled and agent is None and can_call_tools(reader):
+        if unsettled and agent is None and reader != "rules" and _can_call_tools(reader):
             return self._in_steps(message, user_id, at, reader, dry_run)
         return done
 
     def _in_steps(self, message: str, user_id: str, at: datetime, model: str, dry_run: bool) -> Answer:
+        from recall_sql.records import agent
         from recall_sql.session import instance_of
 
         instance = instance_of(self._con)
-        done, written = run_agent(
+        done, written = agent.run(
             self._con,
             instance,
             message,
@@ -171,6 +169,7 @@ class Records:
 
         Where there is no answer, result is None and error says why. limits: of time, memory and rows.
         """
+        from recall_sql.records.ask import ask
         from recall_sql.session import instance_of
 
         store.check_user(user_id)
@@ -270,6 +269,12 @@ class Records:
     ) -> list[dict[str, Any]]:
         """Records of this user, the newest first. where: field → value, texts without case and accents."""
         return store.listed(self._con, self.schema(schema), store.check_user(user_id), where, limit)
+
+
+def _can_call_tools(model: str) -> bool:
+    from recall_sql.records import agent
+
+    return agent.can_call_tools(model)
 
 
 def _with_class(schema: Schema, model: type[BaseModel] | None) -> Schema:
