@@ -51,9 +51,10 @@ select
     ) as _wanted
 from described;
 
--- The same rows with all their columns, as the struct whole, for those few that are returned.
+-- The same rows with all their columns, as the struct whole, for those few that are returned. Of its two scans the
+-- planner keeps one; in the first it looks the few turn_ids up instead of reading the wide columns of every row.
 create or replace macro recall_sql.main._rows_by_key(tbl, text_column) as table
-with candidates as (
+with candidates as not materialized (
     select *, coalesce(content, concat_ws(' ', category, replace(fact_key, '_', ' '), fact_value, evidence)) as _text
     from (
         select candidate as whole, candidate.* from query_table(tbl) as candidate
@@ -66,7 +67,7 @@ with candidates as (
         where false
     )
 )
-select whole, try_cast(turn_id as bigint) as _key
+select whole, turn_id as _key
 from candidates
 where turn_id is not null
 union all
