@@ -121,9 +121,13 @@ with referred as (
 understood as (
     select
         c.*, r.session_id as named_session, r.slot as named_slot, r.category as named_category, r.fact_key as named_key,
-        -- taking back or confirming a belief by its alias means that belief, whatever key it is given now
+        -- taking back or confirming a belief by its alias means that belief, whatever key it is given now; who names the
+        -- whole fact_id with another key renames it
         r.fact_id is not null
-            and coalesce(c.op = 'retract' or (same_value(r.fact_value, c.fact_value) and r.category = c.category), false) as means_named,
+            and coalesce(
+                c.op = 'retract'
+                or (same_value(r.fact_value, c.fact_value) and r.category = c.category and length(c.replaces) < 36), false
+            ) as means_named,
         if(at_home.slot is null, coalesce(r.session_id, c.home), c.home) as session_id
     from unheard as c
     left join referred as r using (candidate_no)
