@@ -59,7 +59,7 @@ _CONDITION = re.compile(
     r"^(?:say|let's\s+say|let\s+us\s+say)\s+(?:that\s+)?(?:I|we|my)\b"
 )
 _MODAL = re.compile(
-    r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|"
+    r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|call\s+myself|"
     r"like\s+(?:to\s+(?:keep|stay|spend|be\s+called|be\s+addressed|go\s+by|go\s+to|travel|visit|learn)|you\s+to|"
     r"answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|"
     r"wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
@@ -198,7 +198,7 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
 
 
 _IMPERATIVE = re.compile(
-    r"(?i)^(?:(?:please|and|but|so|ok|okay|also|hey|oh|just|one\s+(?:more\s+)?thing|from\s+now\s+on|"
+    r"(?i)^(?:(?:please|pl[sz]+|kindly|and|but|so|ok|okay|also|hey|oh|just|one\s+(?:more\s+)?thing|from\s+now\s+on|"
     r"going\s+forward)[,:]?\s+)*(?:always|never|don't|do\s+not|from\s+now\s+on|keep|use|stop|refrain|answer|"
     r"reply|respond|write|speak|avoid|be|stick|"
     r"whenever\s+(?:I|you)|every\s+time\s+(?:I|you)|when\s+(?:I\s+(?:ask|say|write|send|share|paste|"
@@ -234,10 +234,15 @@ def _mixed_question(sentence: Sentence) -> bool:
     )
 
 
+_STOPPED = re.compile(r"(?i)\b(?:stopped|quit|gave\s+up|given\s+up)\s+being\b")
+
+
 def _unstated(clause: Clause) -> bool:
     """Wishes, possibilities, the past."""
     if _MODAL.match(clause.text):
         return True
     if _IF_INSIDE.search(clause.text):
         return True
+    if clause.anymore and _STOPPED.search(clause.raw):
+        return False  # "I stopped being vegetarian last year" is about now
     return bool(_PAST.search(clause.text) or _PAST.search(clause.raw)) and not _PAST_OK.search(clause.text)

@@ -340,3 +340,12 @@ def canonical(name: str) -> str:
 def is_common_word(name: str) -> bool:
     """A place name that, in lower case, is more likely an ordinary word."""
     return name.islower() and (name in _TOO_COMMON or len(name) < 4)
+
+
+def is_sizeable(name: str) -> bool:
+    """A place that is meant even without a capital: a country, state or region, or a city of over 50,000 people."""
+    low = name.lower()
+    if is_common_word(low):
+        return False
+    found = kind(low)
+    return found is not None and (found != "city" or _cities().get(low, 50_000) >= 50_000)

@@ -58,7 +58,7 @@ _CARRY_VERB = (
     r"do\snot|don't|cannot|can't|never|"
     r"own|adore|dislike|suffer|take|use|moved|grew|studied|commute|collect|read|paint|want|plan|need|"
     r"hope|wear|avoid|get|follow|"
-    r"work|volunteer|smoke|go|wake|walk|swim|write|sing|cycle|cook|bake|travel|was\sborn|graduated|"
+    r"work|volunteer|smoke|go|wake|weigh|earn|coach|manage|rent|walk|swim|write|sing|cycle|cook|bake|travel|was\sborn|graduated|"
     r"started|got|adopted|bought|keep)"
 )
 

@@ -156,9 +156,17 @@ _SMALL = frozenset(
         "by",
         "if",
         "ever",
+        "would",
+        "rather",
+        "did",
         "hate",
         "like",
     ]
+)
+
+
+_NAMING = re.compile(
+    r"(?i)^(?!.*\b(?:not|never|stop|always|from\s+now)\b).*\b(?:call\sme|address\sme\sas|(?:addressed|referred\sto)\sas)\s(?-i:\p{Lu})[\w.]+(?:\s\p{Lu}\w+)?$"
 )
 
 
@@ -167,6 +175,8 @@ def instruction(groups: Groups, context: Context) -> list[Row]:
     """A standing rule in the user's words, with a key by topic."""
     phrase = re.split(r"\u2039|;", groups["obj"])[0].strip(" .!?,")
     phrase = re.sub(r"(?i)(?:,?\s+)?\b(?:please|thanks|thank\s+you|ok(?:ay)?)$", "", phrase).strip(" ,")
+    if _NAMING.search(phrase):  # that is a name, identity/preferred_name
+        return []
     if not 1 < len(phrase.split()) <= 24 or (
         re.search(
             r"(?i)\b(?:this|these|that|above|below|following|attached|previous|prior|earlier|"

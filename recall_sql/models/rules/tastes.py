@@ -259,6 +259,7 @@ def preferred(groups: Groups, context: Context) -> list[Row]:
         r"rather\s+than|instead\s+of|to)\s+",
         groups["obj"],
     )[0]
+    phrase = re.sub(r"(?i)(?<=\w)\s(?:person|guy|girl|man|woman|drinker)\b.*$", "", phrase)
     return tastes({"obj": phrase}, context)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import regex as re
 
+from recall_sql.models.rules import places
 from recall_sql.models.rules.text import Clause
 
 _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -33,6 +34,7 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bu\b(?!\.)", "you"),
         (r"\bur\b", "your"),
         (r"\bw/?\s(?=(?:my|our|a|an|the|him|her|them|friends|family)\b)", "with "),
+        (r"\bpl[sz]+\b|^kindly\b", "please"),
         (r"\bbf\b", "boyfriend"),
         (r"\bgf\b", "girlfriend"),
         (r"\b(\d+)\s?yrs?\b", r"\1 years"),
@@ -55,7 +57,7 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 # Cheap sign that one of the above can match: most clauses have none.
 _CONTRACTED = re.compile(
     r"'|(?-i:\bi\b)|\b(?:im|ive|cannot|(?:can|won|ain|do|does|did|is|are|was|were|have|has|had|would|could|should)n?t|"
-    r"gonna|wanna|gotta|kinda|sorta|have\sgot|u|ur|w|bf|gf|\d+\s?yrs?|should\slike|am\swork|me,?\si|very\smuch|"
+    r"gonna|wanna|gotta|kinda|sorta|have\sgot|u|ur|w|bf|gf|pl[sz]+|kindly|\d+\s?yrs?|should\slike|am\swork|me,?\si|very\smuch|"
     r"(?:that|there|what|who|where|here)s|me\sand\smy|myself\sand\smy|names)\b",
     re.I,
 )
@@ -66,7 +68,7 @@ _FILLER = re.compile(
     r"obviously|also|just|currently|still|already|by\s+the\s+way|btw|of\s+course|in\s+fact|for\s+the\s+record|fyi|"
     r"to\s+be\s+honest|tbh|as\s+it\s+happens|as\s+you\s+(?:may\s+|might\s+)?know|presently|certainly|"
     r"strongly|deeply|genuinely|thoroughly|greatly|particularly|passionately|utterly|sadly|"
-    r"unfortunately|kindly|ngl|imo|imho|rn|istg|fr|yk|innit|thx|sorry(?=\s*$)|thanks(?=\s*$)|"
+    r"unfortunately|ngl|imo|imho|rn|istg|fr|yk|innit|thx|sorry(?=\s*$)|thanks(?=\s*$)|"
     r"luckily|fortunately|happily|proudly|officially|finally|recently|even|lol|haha+|ha|"
     r"to\s+be\s+clear|by\s+now|in\s+particular|"
     r"i\s+must\s+say|i\s+have\s+to\s+say|i\s+have\s+to\s+admit|i\s+admit|i\s+confess|"
@@ -244,9 +246,26 @@ def requested(raw: str, *, bullet: bool = False) -> Clause:
     return Clause(raw, re.sub(r"(?i),?\s*please$", "", text), first=True, bullet=bullet)
 
 
+_TO_A_PLACE = re.compile(
+    r"\b(?:in|to|from|near|around|outside|visit|visiting)\s(?P<two>(?P<one>[a-z][a-z'-]{3,})(?:\s[a-z][a-z'-]{2,})?)"
+)
+
+
+def _capitals(text: str) -> str:
+    """The places of an all-lower-case clause written as places are: patterns ask for a capital."""
+
+    def replacement(match: re.Match[str]) -> str:
+        name = next((n for n in (match.group("two"), match.group("one")) if places.is_sizeable(n)), None)
+        return match.group().replace(name, name.title(), 1) if name else match.group()
+
+    return _TO_A_PLACE.sub(replacement, text)
+
+
 def normalise(clause: Clause) -> Clause:
     """`clause` with `text` in the form patterns expect, and its flags set."""
     text = _squeeze(expand(clause.text))
+    if clause.raw.islower():
+        text = _capitals(text)
     text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
     lead = _SOFT_LEAD.match(text)
     if lead:
@@ -283,7 +302,9 @@ def _restore_subject(text: str, clause: Clause) -> str:
     we = _WE.match(text)
     if we:
         partner = re.match(
-            r"(?i)(?:my|our)\s+(?:\w+\s)?(wife|husband|girlfriend|boyfriend|partner|fianc[eé]e?|spouse)\b", we.group()
+            r"(?i)(?:my|our)\s+(?:\w+\s)?((?:wife|husband|girlfriend|boyfriend|partner|fianc[eé]e?|spouse)\b"
+            r"(?:\s(?-i:\p{Lu})\S+)?)",
+            we.group(),
         )
         return "we " + text[we.end() :] + (f" along with my {partner.group(1)}" if partner else "")
     here = _HERE.match(text)

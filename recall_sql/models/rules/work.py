@@ -174,6 +174,12 @@ def field_of_work(groups: Groups, context: Context) -> list[Row]:
 
 
 @parser
+def former(groups: Groups, context: Context) -> list[Row]:
+    """An employer only in "no longer with …": "I'm with Deloitte" may be a meeting."""
+    return employer(groups, context) if context.clause.anymore else []
+
+
+@parser
 def study_place(groups: Groups, context: Context) -> list[Row]:
     """A school or university by its capitalised name."""
     found = re.match(
