@@ -61,7 +61,8 @@ def ask(
         if plan is None:
             return _without("it isn't clear which records the question is about, or what it asks of them")
         sql = planner.to_sql(plan, user_id)
-        return _run(sql, plan.explanation, {plan.schema.name: tables[plan.schema.name]}, now, limits)
+        found = _run(sql, plan.explanation, {plan.schema.name: tables[plan.schema.name]}, now, limits)
+        return Answer({**found, "schema": plan.schema.name})
     return _by_model(instance, question, schemas, tables, user_id, now, model, limits)
 
 

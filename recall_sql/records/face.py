@@ -128,6 +128,7 @@ class Records:
             return self._in_steps(message, user_id, at, reader, dry_run)
         recent = self._recent(user_id)
         intent = detect_intent.detect(instance, message, self.schemas(), at, model=model, recent=recent)
+        intent = self._asked(intent, message, user_id, at, reader)
         done = self._act(intent, message, user_id, at, reader, dry_run)
         unsettled = intent.intent in ("update", "delete") and not done["action"] and not done.get("would")
         if unsettled and agent is None and reader != "rules" and _can_call_tools(reader):
@@ -169,16 +170,30 @@ class Records:
 
         Where there is no answer, result is None and error says why. limits: of time, memory and rows.
         """
+        store.check_user(user_id)
+        at = moment(now, timezone or self._timezone)
+        found = self._answer(question, user_id, at, model or self._model, limits)
+        errors = self._handlers.call("query", found.get("schema"), [{"question": question, **found}])
+        return Answer({**found, "handler_errors": errors}) if errors else found
+
+    def _answer(self, question: str, user_id: str, at: datetime, model: str | None, limits: Limits | None) -> Answer:
         from recall_sql.records.ask import ask
         from recall_sql.session import instance_of
 
-        store.check_user(user_id)
         instance = instance_of(self._con)
-        model = model or self._model or instance.settings.extractor
-        at = moment(now, timezone or self._timezone)
-        found = ask(self._con, instance, question, self.schemas(), user_id, at, model=model, limits=limits)
-        errors = self._handlers.call("query", None, [{"question": question, **found}])
-        return Answer({**found, "handler_errors": errors}) if errors else found
+        reader = model or instance.settings.extractor
+        return ask(self._con, instance, question, self.schemas(), user_id, at, model=reader, limits=limits)
+
+    def _asked(self, intent: Intent, message: str, user_id: str, at: datetime, reader: str) -> Intent:
+        """A question whose words are only in the records themselves: "how many mugs are left?"."""
+        from recall_sql.records.rules import forms
+
+        if intent.matched or reader != "rules" or forms.kind(message)[0] != "query":
+            return intent
+        found = self._answer(message, user_id, at, reader, None)
+        if "error" in found:
+            return intent
+        return Intent(True, "query", found.get("schema"), 0.7, reason=found["explanation"])
 
     def _act(self, intent: Intent, message: str, user_id: str, at: datetime, model: str, dry_run: bool) -> Answer:
         if not intent.matched or intent.schema is None:

@@ -20,7 +20,7 @@ from recall_sql.records.schemas import Schema, from_model, read
 from tests.records.schemas import KINDS, NOW
 
 HERE = Path(__file__).parent
-FILES = ("messages.jsonl", "messages_other.jsonl")
+FILES = ("messages.jsonl", "messages_other.jsonl", "messages_third.jsonl")
 
 
 @dataclass

@@ -22,7 +22,9 @@ def run(*arguments: str) -> str:
 
 def test_say_and_ask(tmp_path: Path) -> None:
     db, file = str(tmp_path / "m.duckdb"), tmp_path / "payments.json"
-    file.write_text(json.dumps({"name": "payments", "description": "Payments to people", "schema": Payment.model_json_schema()}))
+    file.write_text(
+        json.dumps({"name": "payments", "description": "Payments to people", "schema": Payment.model_json_schema()})
+    )
     assert "payments: created" in run("schema", "add", str(file), "--db", db)
     assert "DECIMAL(18,2)" in run("schema", "list", "--db", db)
     done = json.loads(run("process", "Paid Jayden $150 for training", "--db", db, "--user-id", "ana"))

@@ -47,7 +47,7 @@ def split(text: str) -> tuple[str, str, str]:
     """("my last payment to Jayden", "200", old value or ''): what is pointed at, what it becomes, what it was."""
     plain = _VERB.sub("", text.strip().rstrip(".!"), count=1)
     m = re.search(
-        r"(?i)\b(?:was|is|were|be)?\s*(?:actually\s+)?(?P<new>[^,]{1,60}?),?\s+(?:and\s+)?not\s+(?P<old>[^.?!]{1,60})$",
+        r"(?i)\b(?:was|is|were|be)?\s*(?:actually\s+)?(?P<new>[^,]{1,60}?),?\s+(?:and\s+)?not\s+(?P<old>(?:[^.?!]|\.\d){1,60})$",
         plain,
     )
     if m and re.search(r"(?i)\b(?:was|is|were|be)\b", plain[: m.end("new")]):
@@ -148,8 +148,8 @@ def _new_values(about: str, new: str, schema: Schema, now: datetime) -> dict[str
     if whole or not any(spec.kind == "text" for spec in schema.fields):
         filled = fill.Filled()
         one = Schema(schema.name, schema.description, schema.fields)
-        fill._fill_dates(one, new, found, now, filled)
-        fill._fill_numbers(one, new, found, filled)
+        fill.fill_dates(one, new, found, now, filled)
+        fill.fill_numbers(one, new, found, filled)
         return dict(list(filled.data.items())[:2])
     return _from_words(new, found, schema, now)
 
@@ -193,14 +193,14 @@ def value_for(spec: RecordField, text: str, found: spans.Spans, now: datetime) -
         when = found.whens[0] if found.whens else None
         if when is None:
             return None
-        return when.day if spec.kind == "date" else datetime.combine(when.day, fill._time(found), now.tzinfo)
+        return when.day if spec.kind == "date" else datetime.combine(when.day, fill.time_of(found), now.tzinfo)
     if spec.kind == "enum":
-        return next((choice for choice in spec.choices if fill._says(stems(text), choice)), None)
+        return next((choice for choice in spec.choices if fill.says(stems(text), choice)), None)
     if spec.kind == "boolean":
         low = fold(text)
         return True if low in ("true", "yes", "done", "on") else False if low in ("false", "no", "off") else None
     if spec.kind == "list":
-        return texts._listed(text)
+        return texts.listed(text)
     return re.sub(r"(?i)^(?:the|a|an)\s+(?=\p{Ll})", "", text) if spec.kind == "text" else None
 
 
@@ -233,7 +233,7 @@ def _match(
     )
     if _ALL.search(about) and not recency:
         count = 2 if re.search(r"(?i)\bboth\b", about) else None
-    elif recency is None and not where and _LATEST.search(about):
+    elif recency is None and not where and (not about.strip() or _LATEST.search(about)):
         recency = "latest"
     return Match(where, recency, count)
 
@@ -258,17 +258,14 @@ def _criteria(about: str, schema: Schema, now: datetime, ignore: RecordField | N
     chunks = []
     for chunk in sentence.chunks:
         kept = [word for word in chunk.text.split() if not (set(stems(word)) <= words)]
-        if kept:
-            chunks.append(
-                phrases.Chunk(
-                    chunk.role, " ".join(kept), chunk.start, phrases.is_proper(" ".join(kept)), chunk.after_measure
-                )
-            )
+        text = re.sub(r"['’]s$", "", " ".join(kept))
+        if text:
+            chunks.append(phrases.Chunk(chunk.role, text, chunk.start, phrases.is_proper(text), chunk.after_measure))
     trimmed = phrases.Sentence("", "", tuple(chunks))
     filled = fill.Filled()
-    fill._fill_choices(schema, about, filled)
-    fill._fill_dates(schema, about, found, now, filled)
-    fill._fill_numbers(schema, about, found, filled)
+    fill.fill_choices(schema, about, filled)
+    fill.fill_dates(schema, about, found, now, filled)
+    fill.fill_numbers(schema, about, found, filled)
     texts.fill(schema, about, found, trimmed, filled.data, filled.used)
     left = [
         chunk

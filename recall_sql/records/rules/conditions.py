@@ -102,8 +102,8 @@ def _numbers(text: str, schema: Schema, found: spans.Spans) -> list[Found]:
                 before = re.search(r"(?i)(?P<word>\b(?:of|rated|with|for))\s*$", text[: measure.span[0]])
             if before is None:
                 continue
-        best = max(numeric, key=lambda spec: fill._fits(spec, measure, text, numeric), default=None)
-        if best is None or fill._fits(best, measure, text, numeric) < 0.5:
+        best = max(numeric, key=lambda spec: fill.fits(spec, measure, text, numeric), default=None)
+        if best is None or fill.fits(best, measure, text, numeric) < 0.5:
             continue
         value = fill.convert(best, measure)
         if value is not None:
@@ -131,13 +131,13 @@ def _choices(text: str, schema: Schema, skip: set[str], used: set[str]) -> list[
         if spec.name in skip:
             continue
         if spec.kind == "enum":
-            named = [choice for choice in spec.choices if fill._says(said, choice)]
+            named = [choice for choice in spec.choices if fill.says(said, choice)]
             if len(named) == 1 and not set(stems(named[0])) <= set(stems(schema.name)):
                 conditions.append((spec.name, "is", named[0]))
                 used.update(stems(named[0]))
         elif spec.kind == "boolean":
             filled = fill.Filled()
-            fill._fill_flags(Schema(schema.name, schema.description, (spec,)), text, filled)
+            fill.fill_flags(Schema(schema.name, schema.description, (spec,)), text, filled)
             conditions += [(spec.name, "is", value) for value in filled.data.values()]
             used.update(stems(spec.name) if filled.data else ())
     return conditions

@@ -21,7 +21,7 @@ from recall_sql.records.rules.spans import Measure, Spans, unit_table
 from recall_sql.records.rules.words import fold, lexicon, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
-_COUNT = re.compile(
+COUNTS = re.compile(
     r"(?i)\b(?:quantity|qty|count|counts?|units?|number\s+of|how\s+many|amount\s+of|pieces|items|stock|times|total\s+number|servings|glasses|cups|bottles|pills|tablets)\b"
 )
 _RATING = re.compile(
@@ -44,24 +44,24 @@ class Filled:
 def fill(schema: Schema, text: str, spans: Spans, sentence: Sentence, now: datetime) -> Filled:
     """The values of `schema` that `text` names, in Python types."""
     filled = Filled()
-    _fill_choices(schema, text, filled)
-    _fill_dates(schema, text, spans, now, filled)
-    _fill_numbers(schema, text, spans, filled)
+    fill_choices(schema, text, filled)
+    fill_dates(schema, text, spans, now, filled)
+    fill_numbers(schema, text, spans, filled)
     texts.fill(schema, text, spans, sentence, filled.data, filled.used)
-    _fill_flags(schema, text, filled)
+    fill_flags(schema, text, filled)
     return filled
 
 
 # --- choices and flags ------------------------------------------------------------------------------------------------
 
 
-def _fill_choices(schema: Schema, text: str, filled: Filled) -> None:
+def fill_choices(schema: Schema, text: str, filled: Filled) -> None:
     said = stems(text)
     for spec in schema.fields:
         inner = spec.item if spec.kind == "list" and spec.item else spec
         if inner.kind != "enum":
             continue
-        found = [choice for choice in inner.choices if _says(said, choice)]
+        found = [choice for choice in inner.choices if says(said, choice)]
         longest = [choice for choice in found if not any(choice != other and _within(choice, other) for other in found)]
         if spec.kind == "list" and longest:
             filled.data[spec.name] = longest
@@ -70,7 +70,7 @@ def _fill_choices(schema: Schema, text: str, filled: Filled) -> None:
             filled.score += 1
 
 
-def _says(said: tuple[str, ...], choice: str) -> bool:
+def says(said: tuple[str, ...], choice: str) -> bool:
     wanted = stems(choice)
     if not wanted:
         return False
@@ -86,7 +86,7 @@ def _within(choice: str, other: str) -> bool:
     return set(stems(choice)) < set(stems(other))
 
 
-def _fill_flags(schema: Schema, text: str, filled: Filled) -> None:
+def fill_flags(schema: Schema, text: str, filled: Filled) -> None:
     """A yes-or-no field is true where its name is said, false where it is said with a no before it."""
     for spec in schema.fields:
         if spec.kind != "boolean":
@@ -103,7 +103,7 @@ def _fill_flags(schema: Schema, text: str, filled: Filled) -> None:
 # --- dates ------------------------------------------------------------------------------------------------------------
 
 
-def _fill_dates(schema: Schema, text: str, spans: Spans, now: datetime, filled: Filled) -> None:
+def fill_dates(schema: Schema, text: str, spans: Spans, now: datetime, filled: Filled) -> None:
     wanted = [spec for spec in schema.fields if spec.kind in ("date", "timestamp", "time")]
     whens = list(spans.whens)
     for spec in wanted:
@@ -114,19 +114,19 @@ def _fill_dates(schema: Schema, text: str, spans: Spans, now: datetime, filled: 
             continue
         if not whens:
             if spec.kind == "timestamp" and spans.clock and len(wanted) == 1:
-                filled.data[spec.name] = datetime.combine(now.date(), _time(spans), now.tzinfo)
+                filled.data[spec.name] = datetime.combine(now.date(), time_of(spans), now.tzinfo)
             continue
         when = _best_when(spec, text, whens, len([s for s in wanted if s.kind != "time"]))
         if when is None:
             continue
         whens.remove(when)
         filled.used.append(when.span)
-        moment = datetime.combine(when.day, _time(spans), now.tzinfo)
+        moment = datetime.combine(when.day, time_of(spans), now.tzinfo)
         filled.data[spec.name] = when.day if spec.kind == "date" else moment
         filled.score += 0.5
 
 
-def _time(spans: Spans) -> time:
+def time_of(spans: Spans) -> time:
     return spans.clock[0] if spans.clock and isinstance(spans.clock[0], time) else time(0)
 
 
@@ -153,10 +153,10 @@ def _best_when(spec: RecordField, text: str, whens: list[Any], fields: int) -> A
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _fill_numbers(schema: Schema, text: str, spans: Spans, filled: Filled) -> None:
+def fill_numbers(schema: Schema, text: str, spans: Spans, filled: Filled) -> None:
     wanted = [spec for spec in schema.fields if spec.is_number and spec.name not in filled.data]
     pairs = [
-        (_fits(spec, measure, text, wanted) + (0.1 if spec.required else 0), -measure.span[0], spec, measure)
+        (fits(spec, measure, text, wanted) + (0.1 if spec.required else 0), -measure.span[0], spec, measure)
         for spec in wanted
         for measure in spans.measures
     ]
@@ -188,7 +188,7 @@ def _is_rival(measure: Measure, rival: Measure, text: str) -> bool:
     return bool(re.search(r"(?i)(?:\band\b|,|;|\bplus\b|&|\bthen\b|\n)", between))
 
 
-def _fits(spec: RecordField, measure: Measure, text: str, wanted: list[RecordField]) -> float:
+def fits(spec: RecordField, measure: Measure, text: str, wanted: list[RecordField]) -> float:
     """How well a number fits a field, 0 to 6."""
     named = _is_named(spec, measure, text)
     if named and measure.dimension in ("bare", "count", "rating"):
@@ -201,7 +201,9 @@ def _fits(spec: RecordField, measure: Measure, text: str, wanted: list[RecordFie
         per_unit = bool(_UNIT_PRICE.search(spec.name.replace("_", " ")))
         return 5.2 if each == per_unit else 4.2
     if measure.dimension in kinds:
-        return 5 + (0.5 if measure.unit and _target(spec) and _target(spec) == unit_table().get(measure.unit) else 0)
+        return 5 + (
+            0.5 if measure.unit and target_unit(spec) and target_unit(spec) == unit_table().get(measure.unit) else 0
+        )
     if spec.is_money and measure.unit in ("pound", "pounds") and not kinds:
         return 4
     if measure.dimension == "rating":
@@ -224,7 +226,7 @@ def _fits_count(spec: RecordField, measure: Measure, kinds: frozenset[str]) -> f
     if kinds:
         return 0
     if (
-        _COUNT.search(spec.words.replace("_", " "))
+        COUNTS.search(spec.words.replace("_", " "))
         and not spec.is_money
         or re.search(r"(?i)^(?:quantity|qty|count)$", spec.name)
     ):
@@ -237,7 +239,7 @@ def _fits_bare(spec: RecordField, kinds: frozenset[str], wanted: list[RecordFiel
         return 3
     if kinds:
         return 1.2 if len(wanted) == 1 else 0.5
-    if _COUNT.search(spec.words):
+    if COUNTS.search(spec.words):
         return 2.5
     if _RATING.search(spec.words):
         return 1.4
@@ -287,7 +289,7 @@ def _dimension_words() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=2048)
-def _target(spec: RecordField) -> tuple[str, float] | None:
+def target_unit(spec: RecordField) -> tuple[str, float] | None:
     """The unit a field is kept in, as far as its name or description tells."""
     for text in (spec.name.replace("_", " "), spec.description):
         for word in re.findall(r"[\p{L}°%]+", text):
@@ -300,7 +302,7 @@ def _target(spec: RecordField) -> tuple[str, float] | None:
 def convert(spec: RecordField, measure: Measure) -> Any:
     """The number in the field's unit and type; None where it can't be."""
     value = measure.value
-    target = _target(spec)
+    target = target_unit(spec)
     kinds = dimensions(spec)
     if measure.scaled and "distance" in kinds and not spec.is_money:
         value = value / Decimal(str(target[1])) if target else value / 1000

@@ -16,8 +16,8 @@ _UPDATE = re.compile(
     r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|rate|add\s+(?:a|the)\s+(?:note|description|comment|rating)\b[^.]*\bto\s+(?:my|the|that))\b"
 )
 _CORRECTION = re.compile(
-    r"(?i)^(?:correction\b|actually\b|no,|i\s+meant\b|(?:sorry|oops)\b.*\b(?:was|meant|should)\b|(?:it|that)\s+(?:was|should|is)\s+(?:actually|really|supposed|be|have\s+been)\b)"
-    r"|\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)\b|(?:was|is)\s+supposed\s+to\s+be)\b|\b(?:was|is|were)\s+[^.?!]{1,40},?\s+(?:and\s+)?not\s+[^.?!]{1,40}$|\bnot\s+[^.?!,]{1,40},?\s+but\s+"
+    r"(?i)^(?:correction\b|actually\b|no,|i\s+meant\b|(?:sorry|oops)\b.*\b(?:was|meant|should)\b|(?:it|that)\s+was\s+(?=[\d$€£]|(?:on|at|by|with|for)\s)|(?:it|that)\s+(?:was|should|is)\s+(?:actually|really|supposed|be|have\s+been)\b)"
+    r"|\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)\b|(?:was|is)\s+supposed\s+to\s+be)\b|\b(?:was|is|were)\s+(?:[^.?!]|\.\d){1,40}?,?\s+(?:and\s+)?not\s+(?:[^.?!]|\.\d){1,40}$|\bnot\s+[^.?!,]{1,40},?\s+but\s+"
 )
 _QUESTION = re.compile(
     r"(?i)^(?:how\b(?!\s+(?:about|come))|what(?:'s|’s|s)?\b|which\b|when(?:'s)?\b|where\b|who(?:m|'s)?\b|whose\b|why\b|(?:do|did|does|was|were|is|are|am)\s+(?:i|we|my|the|any|there|you|it|that)\b|(?:have|has|had|can|could)\s+(?:i|we|any|there|you)\b|"

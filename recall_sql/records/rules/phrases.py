@@ -22,12 +22,12 @@ _ASIDE = re.compile(
     r"(?:can|could|would|will)\s+you\s+(?:please\s+)?(?=log|add|record|note|track|save|put|write|enter|store|remember)|"
     r"(?:i(?:\s+would|'d)\s+like|i\s+want|i\s+need)\s+(?:you\s+)?to\s+(?=log|add|record|note|track|save|put|enter|store)|"
     r"(?:log|add|record|note(?:\s+down)?|track|save|put\s+down|write\s+down|enter|jot\s+down|store|remember|new|create|insert|register|feeling|having|experiencing|experienced|suffering\s+from|dealing\s+with)\b(?!\s+(?:on|off)\b)\s*:?(?:\s+(?:that|this|the\s+fact\s+that|down))?|"
-    r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there\s+(?:are|is|were|was)\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
+    r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there(?:['’]s|\s+(?:are|is|were|was))\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
 )
 _ENDS = frozenset(", ; : ( ) ! ? . – —".split()) | {"\x01", "\x02"}
 _BREAKS = frozenset("and but because which who while so then".split())
 _LEAD = re.compile(
-    r"(?i)^(?:the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+"
+    r"(?i)^(?:really|very|pretty|quite|super|extremely|kinda|kind\s+of|a\s+bit|a\s+little|the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+"
 )
 _TRAIL = re.compile(
     r"(?i)\s+(?:again|too|also|today|now|please|as\s+well|each|is|was|were|are|has|have|and|or|it|me|this|that|out|i|total|really|ago|is\s+now|right\s+now|so\s+far|at|in|on|for|to|the|(?-i:a)|my)$"
@@ -183,7 +183,7 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
                 after_measure = token == "\x01"
                 role = "object" if role not in ("object", "of") else role
             elif low == "and" and role != "subject":
-                after_measure = False
+                role, after_measure = ("also" if role == "object" and parts else role), False
             else:
                 role, after_measure = "loose", False
             measured = token in ("\x01", "\x02")
@@ -211,9 +211,7 @@ def _goes_on(text: str, position: int) -> bool:
     return not _is_past(low) and low not in _BREAKS_AFTER_AND and not (following and following.group() == "\x01")
 
 
-_BREAKS_AFTER_AND = frozenset(
-    "i we it then also was is had have my the it's he she they a an to for at in with".split()
-)
+_BREAKS_AFTER_AND = frozenset("i we it then also was is had have it's he she they to for at in with".split())
 
 
 def _tidy(role: str, words: str, start: int, after_measure: bool) -> Chunk | None:
@@ -221,6 +219,7 @@ def _tidy(role: str, words: str, start: int, after_measure: bool) -> Chunk | Non
     while (m := _LEAD.match(phrase)) and m.end() < len(phrase) and not (start and _article_of_title(m.group())):
         start += m.end()
         phrase = phrase[m.end() :]
+    phrase = re.sub(r"['’]s$", "", phrase)
     while m := _TRAIL.search(phrase):
         phrase = phrase[: m.start()]
     phrase = re.sub(r"(?i)^(?:him|her|them|me|us)\s+back$", "", phrase.strip(" .,-'&+"))
@@ -243,5 +242,5 @@ def is_proper(phrase: str) -> bool:
     return bool(_CAPITAL.match(phrase)) and fold(phrase).split()[0] not in _NOT_NAMES
 
 
-_CAPITAL = re.compile(r"[\p{Lu}\p{Lo}]")
+_CAPITAL = re.compile(r"[\p{Lu}\p{Lo}\d]")
 _NOT_NAMES = frozenset("i we it the a an my our this that today yesterday had was just then also".split())

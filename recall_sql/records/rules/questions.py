@@ -161,6 +161,13 @@ def _asks_for(text: str, schema: Schema) -> float:
     money = any(spec.is_money for spec in schema.fields)
     if re.search(r"(?i)\bhow\s+much\s+(?:money|did|have|was|were|do)|\bspen[dt]|\bcost", text) and money:
         return 0.6
+    left = re.search(
+        r"(?i)\bhow\s+many\b.*\b(?:left|in\s+stock|remain|on\s+hand|available|do\s+(?:we|i)\s+(?:still\s+)?have)", text
+    )
+    if left and any(
+        spec.is_number and spec.required and fill.COUNTS.search(spec.words.replace("_", " ")) for spec in schema.fields
+    ):
+        return 1.0
     if re.search(r"(?i)\bhow\s+far\b", text) and any(
         "distance" in fill.dimensions(spec) for spec in schema.fields if spec.is_number
     ):
@@ -206,7 +213,7 @@ def _count(text: str, schema: Schema, spec: RecordField | None, factor: float) -
         return "sum", spec, factor, ()
     m = re.search(r"(?i)\b(?:how\s+many|number\s+of)\s+((?:[\p{L}-]+\s+){0,3}?[\p{L}-]+)", text)
     noun = set(stems(m[1])) if m else set()
-    amounts = [f for f in schema.fields if f.is_number and f.required and fill._COUNT.search(f.words.replace("_", " "))]
+    amounts = [f for f in schema.fields if f.is_number and f.required and fill.COUNTS.search(f.words.replace("_", " "))]
     is_schema = noun & (
         set(stems(schema.name)) | {stem("time"), stem("record"), stem("entry"), stem("kind"), stem("type")}
     )
@@ -327,7 +334,7 @@ def measured(text: str, schema: Schema) -> tuple[RecordField, float] | None:
             r"(?i)\bhow\s+many\s+([\p{L}]+)|\bin\s+([\p{L}]+)\s*\??$|\b(?:total|average|number\s+of)\s+([\p{L}]+)", text
         )
         unit = next((group.lower() for group in m.groups() if group), "") if m else ""
-        known, target = fill.unit_table().get(unit), fill._target(spec)
+        known, target = fill.unit_table().get(unit), fill.target_unit(spec)
         if known and target and known[0] == target[0] and len(unit) > 1:
             return spec, target[1] / known[1]
         if known and len(unit) > 1 and known[0] in fill.dimensions(spec):

@@ -39,11 +39,13 @@ class Spans:
     whens: tuple[times.When, ...]
     quotes: tuple[tuple[str, tuple[int, int]], ...]
     clock: tuple[object, tuple[int, int]] | None
+    codes: tuple[tuple[str, str, tuple[int, int]], ...] = ()  # (email, url or phone; the text; where)
 
     @property
     def taken(self) -> list[tuple[int, int]]:
         """Where they stand."""
         spans = [m.span for m in self.measures] + [w.span for w in self.whens] + [span for _, span in self.quotes]
+        spans += [span for _, _, span in self.codes]
         return sorted(spans + ([self.clock[1]] if self.clock else []))
 
 
@@ -71,6 +73,14 @@ _RATING = re.compile(
     r"|\b(?:rat(?:ed|ing|e)|scored?|severity|pain|intensity|gave\s+it|level)\b[^\d.!?]{0,25}?(?P<whole2>(?P<n2>\d{1,3}(?:\.\d+)?)\s*/\s*(?P<of2>5|10|100))(?![\d/])"
     r"|(?P<whole>(?<![\d/])(?P<n>\d{1,2}(?:\.\d+)?)\s*/\s*(?P<of>10))(?![\d/])"
 )
+_CODES = (
+    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("url", re.compile(r"(?i)\b(?:https?://|www\.)\S+")),
+    (
+        "phone",
+        re.compile(r"(?<![\w$€£.,-])(?:\+\d[\d ().-]{6,18}\d|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}|\d{3}-\d{4})(?![\w-])"),
+    ),
+)
 _SETS = re.compile(r"(?i)(?<![\d.])(\d{1,2})\s*(?:x|×|sets?\s+(?:of|x)|by)\s*(\d{1,4})(?![\d:])(?:\s*reps?)?")
 _COLON = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,2}):(\d{2})(?![\d:])")
 _COMPOUND = re.compile(
@@ -95,6 +105,8 @@ def find(text: str, now: datetime, *, future: bool = False) -> Spans:
     """Every measured part. Quotations first, then times, then numbers; nothing is counted twice."""
     quotes = tuple(((m[1] or m[2]).strip(), m.span()) for m in _QUOTE.finditer(text))
     masked = _masked(text, [span for _, span in quotes])
+    codes = tuple((kind, m.group().strip(), m.span()) for kind, pattern in _CODES for m in pattern.finditer(masked))
+    masked = _masked(masked, [span for _, _, span in codes])
     ratings = tuple(_ratings(masked))
     masked = _masked(masked, [rating.span for rating in ratings])
     whens = tuple(times.find(masked, now, future=future))
@@ -105,7 +117,7 @@ def find(text: str, now: datetime, *, future: bool = False) -> Spans:
     if clock:
         masked = _masked(masked, [clock[1]])
     measures = sorted([*ratings, *_measures(masked)], key=lambda m: m.span)
-    return Spans(tuple(_joined(text, measures)), whens, quotes, clock)
+    return Spans(tuple(_joined(text, measures)), whens, quotes, clock, codes)
 
 
 def _joined(text: str, measures: list[Measure]) -> list[Measure]:
@@ -208,7 +220,7 @@ _NUMBERED = re.compile(
 def _of_numbers(text: str) -> Iterator[Measure]:
     end = -1
     for m in _NUMBER.finditer(text):
-        if re.match(r"(?:st|nd|rd|th)\b", text[m.end() :]) or text[: m.start()].endswith("#"):
+        if re.match(r"(?:st|nd|rd|th)\b|\s+by\s+\p{Lu}", text[m.end() :]) or text[: m.start()].endswith("#"):
             continue
         value = _value(m)
         if value is None or m.start() < end or _NUMBERED.search(text[: m.start()]) and not m["cur"]:

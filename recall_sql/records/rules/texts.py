@@ -20,6 +20,9 @@ from recall_sql.records.schemas import RecordField, Schema
 _ACTIVITY = re.compile(
     r"(?i)^(?:activity|exercise|workout|sport|type|kind|habit|workout_type|exercise_type|activity_type|name|exercise_name|activity_name|workout_name)$"
 )
+_CODE_FIELD = re.compile(
+    r"(?i)^(?:e_?mail|phone|mobile|cell|url|link|website|homepage|fax)|(?:email|phone|url)(?:_\w+)?$"
+)
 _SIZE = re.compile(
     r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b"
 )
@@ -39,6 +42,7 @@ def fill(
         (score(spec, chunk, sentence, wanted) + (0.35 if spec.required else 0), number, spec, chunk)
         for spec in wanted
         for number, chunk in enumerate(chunks)
+        if not _CODE_FIELD.search(spec.name)
     ]
     taken: set[int] = set()
     for fit, number, spec, chunk in sorted(pairs, key=lambda pair: (-pair[0], pair[1])):
@@ -46,11 +50,12 @@ def fill(
             continue
         value = value_of(spec, chunk, text)
         if value:
-            data[spec.name] = _listed(value) if spec.kind == "list" else value
+            data[spec.name] = listed(value) if spec.kind == "list" else value
             taken.add(number)
             taken |= {
                 other for other, part in enumerate(chunks) if part.start == chunk.start and part.role == chunk.role
             }
+    _fill_codes(wanted, spans, data)
     _fill_labelled(wanted, text, data)
     _fill_sizes(wanted, text, spans, data, used)
 
@@ -59,7 +64,7 @@ def _is_text(spec: RecordField) -> bool:
     return spec.kind == "text" or spec.kind == "list" and spec.item is not None and spec.item.kind == "text"
 
 
-def _listed(value: str) -> list[str]:
+def listed(value: str) -> list[str]:
     return [part.strip() for part in re.split(r"\s*,\s*|\s+(?:and|&)\s+", value) if part.strip()]
 
 
@@ -71,12 +76,7 @@ def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, dat
     chunks: list[Chunk] = []
     for number, chunk in enumerate(sentence.chunks):
         following = sentence.chunks[number + 1] if number + 1 < len(sentence.chunks) else None
-        if (
-            chunk.after_measure
-            and following
-            and following.role == "of"
-            and stem(chunk.text.split()[-1]) in _units(spans)
-        ):
+        if _is_container(chunk, following, text, spans):
             continue
         if set(stems(chunk.text)) <= set(stems(schema.name)):
             continue
@@ -87,6 +87,17 @@ def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, dat
     if activity:
         chunks.append(Chunk("activity", activity, sentence.verb_span[0]))
     return chunks
+
+
+_CONTAINERS = frozenset("shipment delivery order batch load set pair bunch couple lot dose".split())
+
+
+def _is_container(chunk: Chunk, following: Chunk | None, text: str, spans: Spans) -> bool:
+    """ "30 bottles of oil", "a shipment of 50 cases": what counts stands behind the of."""
+    last = chunk.text.split()[-1]
+    if following is None or not (last.lower() in _CONTAINERS or chunk.after_measure and stem(last) in _units(spans)):
+        return False
+    return bool(re.search(r"(?i)\bof\b", text[chunk.start : following.start]))
 
 
 def _units(spans: Spans) -> set[str]:
@@ -228,7 +239,8 @@ def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
     if any(lexicon()["roles"][role].get("person") for role in kinds):
         value = _name(value)
     hurts = re.fullmatch(
-        r"(?i)(.+?)\s+(?:hurts?|aches|(?:is|are)\s+(?:hurting|aching))(?:\s+(?:a\s+lot|badly|again))?", value
+        r"(?i)(.+?)\s+(?:hurts?|aches|(?:is|are|has\s+been|have\s+been)\s+(?:hurting|aching|sore))(?:\s+(?:a\s+lot|badly|again))?",
+        value,
     )
     if hurts and "thing" in kinds:
         return f"{hurts[1].lower()} pain"
@@ -252,7 +264,9 @@ def value_of(spec: RecordField, chunk: Chunk, text: str) -> str:
 def _name(value: str) -> str:
     """ "my friend Tom" is Tom, and "Tolkien was great" is Tolkien."""
     value = re.sub(r"^(?:\p{Ll}[\p{L}'’-]*\s+){1,2}(?=\p{Lu})", "", value)
-    named = re.match(r"\p{Lu}\S*(?:\s(?:(?:de|la|van|von|der|di|da|al|bin|and|&)\s)*\p{Lu}\S*)*(?=\s\p{Ll})", value)
+    named = re.match(
+        r"\p{Lu}\S*(?:\s(?:(?:de|la|van|von|der|di|da|al|bin|and|&)\s)*\p{Lu}\S*)*(?=\s(?!and\b)\p{Ll})", value
+    )
     value = named.group() if named else value
     return re.sub(r"\s+(?:was|is|were|are|who|which|that|has|had)\s.*$", "", value)
 
@@ -282,13 +296,28 @@ def _example(spec: RecordField, value: str) -> str:
     return next((part for part in examples if part and stems(part) == wanted), "")
 
 
+def _fill_codes(wanted: list[RecordField], spans: Spans, data: dict[str, Any]) -> None:
+    """Addresses and phone numbers go to the field that is called like them."""
+    names = {
+        "email": r"e-?mail",
+        "url": r"url|link|website|site|homepage",
+        "phone": r"phone|mobile|cell|tel|fax|number",
+    }
+    for kind, value, _ in spans.codes:
+        spec = next(
+            (one for one in wanted if re.search(rf"(?i){names[kind]}", one.name) and data.get(one.name) != value), None
+        )
+        if spec is not None:
+            data[spec.name] = value
+
+
 def _fill_labelled(wanted: list[RecordField], text: str, data: dict[str, Any]) -> None:
     """ "category: food", "note: with ice": what is called by the field's name beats everything."""
     for spec in wanted:
         name = r"[\s_-]".join(map(re.escape, spec.name.split("_")))
         m = re.search(rf"(?i)\b{name}\s*(?::|=|\bis\b|\bwas\b)\s*[\"“']?([^,;\n\"”]+)", text)
         if m and (value := m[1].strip(" .'")):
-            data[spec.name] = _listed(value) if spec.kind == "list" else value
+            data[spec.name] = listed(value) if spec.kind == "list" else value
 
 
 _PORTIONS = frozenset(
