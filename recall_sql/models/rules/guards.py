@@ -67,7 +67,7 @@ _MODAL = re.compile(
     r"curious|imagining|pretending|supposed\s+to\s+be|toying)|have\s+(?:been\s+)?(?:considered|"
     r"thought\s+about|been\s+thinking|thinking)|thought\s+(?:I|about)|considered|"
     r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|"
-    r"had\b(?!.*\b(?:allergic|surgery|baby|operation|replacement|transplant|stroke|heart\s+attack|"
+    r"had\b(?!.*\b(?:put\s+(?:my|our)|rehome|allergic|surgery|baby|operation|replacement|transplant|stroke|heart\s+attack|"
     r"c-section)\b)|all\s+(?:love|like|hate|know|live|have|need|want|are|do)|almost\b|nearly\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|"
     r"one\s+day\b|someday\b|who\s+knows)"
 )
@@ -200,7 +200,7 @@ def believable(sentence: Sentence) -> Iterator[Clause]:
 _IMPERATIVE = re.compile(
     r"(?i)^(?:(?:please|pl[sz]+|kindly|and|but|so|ok|okay|also|hey|oh|just|one\s+(?:more\s+)?thing|from\s+now\s+on|"
     r"going\s+forward)[,:]?\s+)*(?:always|never|don't|do\s+not|from\s+now\s+on|keep|use|stop|refrain|answer|"
-    r"reply|respond|write|speak|avoid|be|stick|"
+    r"reply|respond|write|speak|explain\s+(?:things|everything|concepts)|avoid|be|stick|"
     r"whenever\s+(?:I|you)|every\s+time\s+(?:I|you)|when\s+(?:I\s+(?:ask|say|write|send|share|paste|"
     r"mention)|you\s+(?:answer|reply|respond|write|talk|explain|give|suggest|recommend))|"
     r"going\s+forward|in\s+(?:the\s+)?future|as\s+of\s+(?:now|today)|henceforth|address|"

@@ -345,8 +345,8 @@ _RELATIVE_ITEM = re.compile(
     rf"(?i)^(?P<n>an?|one|two|three|four|five|six|seven|eight|\d{{1,2}}|a\s+couple\s+of|"
     rf"twin)\s+(?:(?:[\w-]+\s+){{0,2}}?)(?P<rel>{alternatives('relations')}|children|siblings|"
     rf"grandchildren|grandkids|kiddos|boys|girls|boy|girl)s?(?![\w-])"
-    r"(?:,?\s*(?:\w+\s+)?(?P<called>called|named)\s+(?P<names>.+)|,?\s*\(?(?P<names>[A-Z]\w+(?:(?:,|"
-    r"\s+and|\s+&|,\s+and)\s+[A-Z]\w+)*))?"
+    r"(?:,?\s*(?:\w+\s+)?(?P<called>called|named)\s+(?P<names>.+)|[,:]?\s*\(?(?P<names>[A-Z]\w+(?:(?:,|"
+    r"\s+and|\s+&|,\s+and)\s+(?:little\s|baby\s)?[A-Z]\w+)*))?"
 )
 
 
@@ -375,7 +375,8 @@ def _relative_rows(found: re.Match[str]) -> list[Row]:
     rel = re.sub(r"\s+", " ", found.group("rel").lower())
     n = quantities.number(found.group("n")) or 2
     key = mapping("relation_keys").get(rel, rel)
-    names = [x for raw in split_list(found.group("names") or "") if (x := proper_name(raw))]
+    listed = re.sub(r"\b(?:little|baby)\s", "", found.group("names") or "")
+    names = [x for raw in split_list(listed) if (x := proper_name(raw))]
     rows: list[Row] = []
     if n == 1 and rel not in ("kid", "child", "children", "toddler"):
         rows.append(
@@ -423,6 +424,13 @@ def named_relatives(groups: Groups, context: Context) -> list[Row]:
         "grandchildren": "grandchild",
     }.get(groups["rel"].lower(), singular(groups["rel"].lower()))
     return [{"fact_key": f"{rel}_names", "item": ", ".join(split_list(groups["names"]))}]
+
+
+@parser
+def siblings(groups: Groups, context: Context) -> list[Row]:
+    """ "the youngest of five": four siblings."""
+    n = quantities.number(groups["n"])
+    return [{"n": str(n - 1)}] if n and n > 1 else []
 
 
 @parser

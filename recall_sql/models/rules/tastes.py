@@ -341,7 +341,7 @@ def doing(groups: Groups, context: Context) -> list[Row]:
     for part in split_list(trim(groups["obj"])):
         first, _, rest = part.partition(" ")
         first = first.lower()
-        if first in _IDLE_VERBS - {"do", "make"} or first in (
+        if first in _IDLE_VERBS - {"do", "make", "keep"} or first in (
             "am",
             "are",
             "work",
