@@ -20,6 +20,7 @@ from recall_sql.models.rules import (
     journeys,
     origins,
     people,
+    pets,
     quantities,
     standing,
     tastes,
@@ -33,6 +34,7 @@ _FILE = Path(__file__).with_name("patterns.yaml")
 _PARSER_MODULES = (
     values,
     people,
+    pets,
     journeys,
     tastes,
     work,

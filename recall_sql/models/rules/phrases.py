@@ -26,7 +26,7 @@ _STOP = re.compile(
     r"by\s+(?:trade|profession|training|the\s+way|heart)|instead|together|anyway|especially|"
     r"particularly|including|like\s+(?:crazy|mad)|here\b|someday|one\s+day|eventually|soon|out\s+of|"
     r"due\s+to|owing\s+to|thanks\s+to|since|too|as\s+well|either|right|okay|ok|"
-    r"last\s+(?:year|month|week|summer|night|winter|spring)|this\s+(?:year|month|week|weekend|summer|"
+    r"yesterday|today|tonight|last\s+(?:year|month|week|summer|night|winter|spring)|this\s+(?:year|month|week|weekend|summer|"
     r"morning)|next\s+(?:week|month|year|summer|winter|spring|fall|autumn|weekend|\w+day)|in\s+\d{4}|"
     r"during|in\s+(?:january|february|march|april|may|june|july|august|september|october|november|"
     r"december)|a\s+(?:year|month|week|few|couple|while|long\s+time)\b|\d+\s+(?:years|months|weeks|"
@@ -80,12 +80,17 @@ def split_list(phrase: str) -> list[str]:
 _CONJUNCTION = re.compile(r"(?i)\b(?:and|or|nor|plus)\b|&|/")
 
 
+_OPEN_ADJECTIVE = re.compile(r"(?i)\s(?:a|an)\s\w+$")
+
+
 def _comma_only(first: str, second: str) -> list[str]:
     """ "simple, minimal tools" is one thing; "cooking at home, trying new things" is one thing and an afterthought."""
     if (first[:1].isupper() and second[:1].isupper()) or (
         len(second.split()) == 1 and (first.endswith("ing") or not second.endswith("ing"))
     ):
         return [first, second]
+    if _OPEN_ADJECTIVE.search(first) and second[:1].islower():  # "creating a safe, inviting place"
+        return [f"{first}, {second}"]
     if len(first.split()) == 1 and first.islower() and not first.endswith("ing") and 2 <= len(second.split()) <= 3:
         return [f"{first}, {second}"]
     return [first]

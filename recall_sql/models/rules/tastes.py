@@ -159,10 +159,18 @@ def tastes(groups: Groups, context: Context) -> list[Row]:
         return [{"item": done, "key": snake(done)} for done in _whole_activity(phrase, parts[0], context)]
     for part in parts:
         found = taste_object(part)
-        if not found:
+        if not found or (rows and _belongs_to(rows[-1]["item"], found)):
             break
         rows.append({"item": found, "key": snake(re.sub(r"(?i)^the\s+", "", found))})
     return rows
+
+
+_LOADED = re.compile(r"(?i)^(?:\w+ing\s\S+|\S.*\s(?:about|of|in|with|like)\s\S)")
+
+
+def _belongs_to(before: str, phrase: str) -> bool:
+    """ "sharing my skills and knowledge": the second is another object of the verb or preposition, no second taste."""
+    return _LOADED.match(before) is not None and not phrase.split()[0].endswith("ing")
 
 
 _CLAUSE_END = re.compile(

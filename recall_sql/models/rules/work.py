@@ -303,7 +303,9 @@ def gone_job(groups: Groups, context: Context) -> list[Row]:
     if what[:1].isupper() and places.kind(what) and "job" not in context.clause.text:
         return []
     if what[:1].isupper() or " at " in context.clause.text:
-        return employer({"obj": what if what[:1].isupper() else f"the {what}"}, context)
+        return employer(
+            {"obj": what if what[:1].isupper() else "the " + re.sub(r"(?i)^(?:the|an?)\s+", "", what)}, context
+        )
     return [{"fact_key": "job_title", "item": trim(what)}]
 
 
