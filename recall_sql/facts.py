@@ -19,10 +19,14 @@ class Fact(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     category: str = Field(min_length=1, description="What the fact is about, snake_case: dietary, budget, pet …")
-    fact_key: str = Field(min_length=1, description="The attribute within the category, snake_case: vegetarian, max_usd …")
+    fact_key: str = Field(
+        min_length=1, description="The attribute within the category, snake_case: vegetarian, max_usd …"
+    )
     fact_value: str = Field(description="Its value as plain text: 'true', '3000', 'Tokyo, Kyoto'")
     confidence: float = Field(default=0.8, ge=0.0, le=1.0, description="0 to 1: how surely the text states it")
-    kind: Kind = Field(default="KNOWLEDGE", description="RULE: a standing instruction; PREFERENCE: a taste; else KNOWLEDGE")
+    kind: Kind = Field(
+        default="KNOWLEDGE", description="RULE: a standing instruction; PREFERENCE: a taste; else KNOWLEDGE"
+    )
     op: Op = Field(default="assert", description="assert, or retract when the text takes the fact back")
     evidence: str = Field(default="", description="The words of the text that say so")
     replaces: str | None = Field(default=None, description="Alias or fact_id of the known fact this one replaces")

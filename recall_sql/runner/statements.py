@@ -68,7 +68,12 @@ class SourcedText:
     def check_places(self, pieces: Sequence[dialect.Piece]) -> None:
         """Refuses a value or name inside quotes, in a comment or glued to a word."""
         values = {place for piece in pieces for place in dialect.placeholders(piece)}
-        names = {token.start for piece in pieces for token in piece.tokens if token.word.startswith('"') or token.word.isdigit()}
+        names = {
+            token.start
+            for piece in pieces
+            for token in piece.tokens
+            if token.word.startswith('"') or token.word.isdigit()
+        }
         for offset, name in self.placed:
             if (offset, name) not in values:
                 shown = f"the value of {{{{ {name} }}}}"
