@@ -86,7 +86,9 @@ class RecallMagics(Magics):
     def _do_run(self, arguments: list[str]) -> Any:
         if not arguments:
             raise InputError("%recall run needs a recipe; %recall recipes lists them")
-        return _shown(execute(self._open(), load(arguments[0]), _values(arguments[1:])))
+        result = execute(self._open(), load(arguments[0]), _values(arguments[1:]))
+        frames = {table.title or f"result {n}": _frame(table.table) for n, table in enumerate(result.tables, 1)}
+        return Results(frames) if len(frames) > 1 else next(iter(frames.values()), None)
 
     def _do_facts(self, arguments: list[str]) -> FactsView:
         return facts_view(self._open(), **_values(arguments))
@@ -129,7 +131,7 @@ def _values(arguments: list[str]) -> dict[str, str]:
 
 
 def _shown(result: RunResult) -> Any:
-    """The last result as a DataFrame; those before it are displayed under their titles."""
+    """The last result of a cell as a DataFrame; those before it are displayed."""
     *before, last = result.tables or (None,)
     for table in before:
         _titled(table)
@@ -146,6 +148,16 @@ def _frame(table: pa.Table) -> Any:
     if find_spec("pandas") is None:
         raise ConfigError("results are DataFrames: pip install recall-sql[notebook]")
     return table.to_pandas()
+
+
+class Results(dict[str, Any]):
+    """The results of a recipe that has several: DataFrames by their title."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{title}\n{frame}" for title, frame in self.items())
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p><b>{html.escape(title)}</b></p>{frame._repr_html_()}" for title, frame in self.items())
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The examples in the README and in docs/ are run, page by page, from top to bottom.
 
-python and sql blocks share one namespace and one connection (`con`); of sh blocks, lines that begin with `recall-sql` are
-run. A csv block behind a sql block is what it must print. `<!-- not run -->` above a block leaves it out.
+python and sql blocks share one namespace and one connection (`con`). Of sh blocks, lines that begin with `recall-sql`
+are run. A csv block behind a sql block is what it must print. `<!-- not run -->` above a block leaves it out.
 """
 
 from __future__ import annotations
