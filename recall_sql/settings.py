@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from recall_sql import interrupts
 from recall_sql.errors import ConfigError
 
 
@@ -96,6 +97,7 @@ class Settings:
         self._values = self._build({})
         for name, value in (overrides or {}).items():
             self.set(name, value)
+        interrupts.watch()  # here, because a database's settings are made by the thread that opens it
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -41,11 +41,11 @@ Answer again, in the form that was asked for and with nothing around it."""
 class Question:
     """One request to a generator, with what the memo knows it by.
 
-    request: or what makes it, if that is work which a remembered answer saves. text: the input the caller gave; only its
-    hash is kept. version: of the prompt that was made around it. known_by: stands, together with the text, for prompt
-    and parameters in the memo's key. check: raises InputError that ends the sentence 'its answer …' when the answer is
-    of no use, so that it is neither remembered nor returned. read: the same, and returns what shall be remembered.
-    packable: how it may share a request with others.
+    request: or what makes it, if that is work which a remembered answer saves. text: the input the caller gave; its
+    hash alone is kept. version: of the prompt that was made around it. known_by: stands, together with the text, for
+    prompt and parameters in the memo's key. check: raises InputError that ends the sentence 'its answer …' when the
+    answer is of no use, so that it is neither remembered nor returned. read: the same, and returns what shall be
+    remembered. packable: how it may share a request with others.
     """
 
     request: Request | Callable[[], Request]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import duckdb
 import numpy as np
 
 from recall_sql.calls import log, loop
@@ -48,6 +49,10 @@ class CallLayer:
             yield self._estimate
         finally:
             self._estimate = None
+
+    @property
+    def is_estimating(self) -> bool:
+        return self._estimate is not None
 
     # -- embeddings ----------------------------------------------------------------------------------------------------
 
@@ -106,7 +111,8 @@ class CallLayer:
                 raise flight.hopeless
 
         flight = self._flight("EMBED")
-        loop.run(everything(), flight.news, lambda: job.write(flight))
+        with self._instance.cursor() as cursor:
+            loop.run(everything(), flight.news, lambda: job.write(flight, cursor))
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -151,10 +157,12 @@ class CallLayer:
 
         def keep() -> None:
             entries, attempts = _emptied(flight.entries), _emptied(flight.attempts)
-            log.write(self._instance, attempts, entries if memo else ())
+            log.write(self._instance, attempts, entries if memo else (), cursor=cursor)
 
         flight = self._flight(function)
-        loop.run(everything(), flight.news, keep)
+        # one cursor for all of it: a statement that was interrupted may find its database closing around it
+        with self._instance.cursor() as cursor:
+            loop.run(everything(), flight.news, keep)
         return flight.answers
 
     # -- shared --------------------------------------------------------------------------------------------------------
@@ -196,6 +204,7 @@ class _EmbedJob:
 
     def embed_here(self, embedder: Embedder, pending: list[int]) -> None:
         """In this process, batch by batch; each is remembered when it is done."""
+        price = price_of(self.model, self._instance.settings.prices)
         for start in range(0, len(pending), embedder.max_batch):
             rows = pending[start : start + embedder.max_batch]
             attempt = log.Attempt("EMBED", self.model, len(rows))
@@ -203,6 +212,7 @@ class _EmbedJob:
             try:
                 self._take(embedder, rows, embedder.embed([self.texts[row] for row in rows]))
                 attempt.done()
+                attempt.cost_usd = price and price.cost(None, None, None)
                 done = rows
             except ModelError as error:
                 attempt.failed(error)
@@ -237,9 +247,9 @@ class _EmbedJob:
             flight.entries.extend(rows)
             flight.news.set()
 
-    def write(self, flight: Flight) -> None:
+    def write(self, flight: Flight, cursor: duckdb.DuckDBPyConnection) -> None:
         """Writes down what a flight has brought so far."""
-        self._save(_emptied(flight.entries), _emptied(flight.attempts))
+        self._save(_emptied(flight.entries), _emptied(flight.attempts), cursor)
 
     def _take(self, embedder: Embedder, rows: list[int], vectors: np.ndarray) -> None:
         """No row may get another row's vector, whatever a backend returns."""
@@ -252,12 +262,14 @@ class _EmbedJob:
             )
         self._vectors[rows] = vectors
 
-    def _save(self, rows: list[int], attempts: list[log.Attempt]) -> None:
+    def _save(
+        self, rows: list[int], attempts: list[log.Attempt], cursor: duckdb.DuckDBPyConnection | None = None
+    ) -> None:
         if not self._memo or not rows:
-            log.write(self._instance, attempts)
+            log.write(self._instance, attempts, cursor=cursor)
             return
         entries = [Entry(self._keys[row], digest(self.texts[row]), "EMBED", self.model) for row in rows]
-        log.write(self._instance, attempts, entries, self._vectors[rows])
+        log.write(self._instance, attempts, entries, self._vectors[rows], cursor=cursor)
 
 
 def _keys(function: str, model: str, address: str | None, questions: Sequence[Question]) -> list[str]:

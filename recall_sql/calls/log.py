@@ -9,6 +9,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -105,11 +106,15 @@ def write(
     entries: Sequence[Entry] = (),
     vectors: np.ndarray | None = None,
     asked: Sequence[Asked] = (),
+    cursor: duckdb.DuckDBPyConnection | None = None,
 ) -> None:
-    """Adds attempts to recall_calls, answers to recall_memo, counts to recall_asked: all of it or nothing."""
+    """Adds attempts to recall_calls, answers to recall_memo, counts to recall_asked: all of it or nothing.
+
+    cursor: one of the instance's own, if there is one in hand.
+    """
     if not (attempts or entries or asked):
         return
-    with instance.cursor() as cursor:
+    with instance.cursor() if cursor is None else nullcontext(cursor) as cursor:
         try:
             _write(cursor, instance.store, attempts, entries, vectors, asked)
         except duckdb.CatalogException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -10,6 +11,9 @@ from functools import cache
 from typing import Any
 
 GRACE = 1.0  # seconds for requests that are given up to come to their end
+
+_under_way = threading.Condition()
+_waiting: set[threading.Event] = set()  # one for every call of `run`
 
 
 @cache
@@ -39,6 +43,8 @@ def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[]
             news.set()
 
     future = submit(whole())
+    with _under_way:
+        _waiting.add(ended)
     try:
         while not (ended.is_set() or future.done()):
             news.wait(0.5)
@@ -52,7 +58,21 @@ def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[]
         if not ended.is_set():
             future.cancel()
             ended.wait(GRACE)
-        keep()
+        try:
+            keep()
+        finally:
+            with _under_way:
+                _waiting.discard(ended)
+                _under_way.notify_all()
+
+
+@atexit.register
+def _come_home() -> None:
+    """DuckDB 1.5 lets an interrupted statement go while its worker still waits here: what it has is written first."""
+    with _under_way:
+        if _waiting:
+            cancel_all()
+            _under_way.wait_for(lambda: not _waiting, 2 * GRACE)
 
 
 def cancel_all() -> None:

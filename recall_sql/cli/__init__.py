@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 import recall_sql
-from recall_sql.cli import batch, memory, places, recipes, records
+from recall_sql.cli import batch, calls, memory, places, recipes, records
 from recall_sql.cli.frame import Commands, readable_streams
 
 __all__ = ["cli", "main"]
@@ -21,7 +21,14 @@ def cli(debug: bool) -> None:
     """Agent memory as tables you can read, and the memory pipeline as SQL you can read."""
 
 
-for _command in (*recipes.COMMANDS, *memory.COMMANDS, *places.COMMANDS, *batch.COMMANDS, *records.COMMANDS):
+for _command in (
+    *recipes.COMMANDS,
+    *memory.COMMANDS,
+    *places.COMMANDS,
+    *batch.COMMANDS,
+    *records.COMMANDS,
+    *calls.COMMANDS,
+):
     cli.add_command(_command)
 
 

@@ -17,6 +17,7 @@ import click
 
 import recall_sql
 from recall_sql.cli import recipes as single
+from recall_sql.cli.calls import estimate_option, print_estimate
 from recall_sql.cli.frame import db_option, format_option, opened, wide_console
 from recall_sql.errors import InputError, RecipeError
 from recall_sql.runner import catalogue, render_tables
@@ -62,6 +63,7 @@ log_option = click.option(
     "--target", type=click.Path(file_okay=False), default="target", show_default=True, help="Of what is left behind."
 )
 @log_option
+@estimate_option
 def run(
     recipe: str | None,
     db: str,
@@ -75,6 +77,7 @@ def run(
     full_refresh: bool,
     target: str,
     log_format: str,
+    estimate: bool,
 ) -> None:
     """Run a recipe (see `list`) or a .sql file, in one transaction; or with --select a batch of recipes.
 
@@ -92,6 +95,9 @@ def run(
         raise click.UsageError("Missing argument 'RECIPE', or --select.")
     if recipe is not None and select:
         raise click.UsageError("RECIPE and --select don't go together: --select takes the name, too.")
+    if estimate:
+        print_estimate(db, recipe, single._values(var, vars_file), format_)
+        return
     if recipe is not None:
         single.run.callback(recipe=recipe, db=db, var=var, vars_file=vars_file, format_=format_)
         return

@@ -51,7 +51,7 @@ def run(instance: Instance, columns: Sequence[Column]) -> pa.Array:
         ask_for = _asker(instance, option)
         questions = [ask_for(prompts[row]) for row in rows]
         for row, answer in zip(rows, ask(instance, "GENERATE", questions, option.model, option), strict=True):
-            answers[row] = answer
+            answers[row] = "" if answer is None and instance.calls.is_estimating else answer
     return pa.array(answers, pa.string())
 
 

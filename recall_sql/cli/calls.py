@@ -1,0 +1,93 @@
+"""Commands about model calls: memo, and what `run --estimate` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+import click
+
+from recall_sql.cli.frame import Commands, db_option, format_option, opened, wide_console
+from recall_sql.errors import InputError
+from recall_sql.runner import execute, from_text, load, render_tables
+
+_STATS = """
+-- result: Remembered
+select
+    function, model, count(*) as answers, count(distinct input_hash) as inputs,
+    min(created_at) as oldest, max(created_at) as newest
+from {store}.recall_memo
+group by function, model
+order by function, model;
+
+-- result: Used
+select * from recall_usage();
+"""
+
+
+estimate_option = click.option(
+    "--estimate", is_flag=True, help="Count what a recipe would ask of models, and what that may cost; call nothing."
+)
+
+
+@click.group(cls=Commands)
+def memo() -> None:
+    """Show or clear what models have answered: no answer is paid for twice."""
+
+
+@memo.command()
+@db_option
+@format_option
+def stats(db: str, format_: str) -> None:
+    """Say how many answers are remembered, and what calls and the memo have cost and saved."""
+    from recall_sql.session import instance_of
+
+    with opened(db, must_exist=True, check_embedding=False) as con:
+        store = instance_of(con).store
+        result = execute(con, from_text(_STATS.format(store=store), "memo stats"), record=False)
+    render_tables(result, format_, wide_console())
+
+
+@memo.command()
+@db_option
+@click.option("--input", "text", metavar="TEXT", help="Only what was answered about this text.")
+@click.option("--function", metavar="NAME", help="Only answers of EMBED, GENERATE, EXTRACT_FACTS …")
+@click.option("--model", metavar="MODEL", help="Only answers of this model, as `memo stats` names it.")
+@click.option("--older-than", metavar="AGE", help="Only answers older than that: '12 hours', '30 days'.")
+def clear(db: str, text: str | None, function: str | None, model: str | None, older_than: str | None) -> None:
+    """Forget remembered answers; all of them, unless an option says which.
+
+    \b
+    recall-sql memo clear --input "my secret is 4711"
+    recall-sql memo clear --function generate --older-than "30 days"
+    """
+    from recall_sql.session import instance_of
+
+    with opened(db, must_exist=True, check_embedding=False) as con:
+        try:
+            gone = instance_of(con).calls.memo.forget(text=text, function=function, model=model, older_than=older_than)
+        except ValueError as error:
+            raise InputError(f"--older-than: {error}") from None
+    click.echo(f"{gone:,} answer{'' if gone == 1 else 's'} forgotten.")
+
+
+def print_estimate(db: str, name: str | None, values: Mapping[str, object], format_: str) -> None:
+    """What a run of a recipe would ask of models. Nothing is called and nothing is changed."""
+    import pyarrow as pa
+
+    from recall_sql.calls.estimate import Line, estimate_run
+
+    if name is None:
+        raise click.UsageError("--estimate is for one recipe: name it.")
+    recipe = load(name)
+    with opened(db, must_exist=True, check_embedding=recipe.name != "maintenance/reembed") as con:
+        lines = estimate_run(con, recipe, values)
+        rows = pa.table({one.name: [getattr(line, one.name) for line in lines] for one in fields(Line)})
+        con.register("estimated", rows)
+        result = execute(con, from_text("-- result: It would ask\nfrom estimated", "estimate"), record=False)
+    render_tables(result, format_, wide_console())
+    if format_ == "table":
+        click.echo(f"{recipe.name}: nothing was called and nothing was changed.", err=True)
+
+
+COMMANDS = (memo,)
