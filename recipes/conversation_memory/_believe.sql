@@ -104,6 +104,8 @@ anti join {{ history | ident }} as h
     and coalesce(h.source_turn_id, -1) = coalesce(c.source_turn_id, -1)
     and (c.source_turn_id is not null or h.session_id = c.home);
 
+{% include "conversation_memory/_near_duplicates.sql" %}
+
 -- step: settle_slots
 -- Rule 3, second half. A key that is believed stays in its slot, and a slot that is held is the slot of its keys. Else the
 -- extractor's word counts: a candidate that names the belief it replaces (by fact_id, or its first eight letters) takes
@@ -111,12 +113,14 @@ anti join {{ history | ident }} as h
 create or replace temp table settled as
 with referred as (
     select c.candidate_no, f.fact_id, f.session_id, f.slot, f.category, f.fact_key, f.fact_value
-    from unheard as c
+    from in_one_name as c
     join {{ facts | ident }} as f
         on f.agent_id = c.agent_id and f.user_id = c.user_id and f.session_id in ('', c.said_in)
         and starts_with(f.fact_id::varchar, c.replaces)
     where length(c.replaces) >= 8
     qualify count(*) over (partition by c.candidate_no) = 1
+    union all
+    from near_duplicates
 ),
 understood as (
     select
@@ -126,10 +130,11 @@ understood as (
         r.fact_id is not null
             and coalesce(
                 c.op = 'retract'
+                or c.replaces is null
                 or (same_value(r.fact_value, c.fact_value) and r.category = c.category and length(c.replaces) < 36), false
             ) as means_named,
         if(at_home.slot is null, coalesce(r.session_id, c.home), c.home) as session_id
-    from unheard as c
+    from in_one_name as c
     left join referred as r using (candidate_no)
     left join {{ facts | ident }} as at_home
         on at_home.agent_id = c.agent_id and at_home.user_id = c.user_id and at_home.session_id = c.home
@@ -138,7 +143,6 @@ understood as (
 at_home as (
     select
         c.* exclude (category, fact_key, says),
-        c.category as said_category, c.fact_key as said_key,
         means_named and own.slot is null as by_alias,
         own.slot is not null or holder.slot is not null as is_held,
         case
@@ -158,7 +162,7 @@ at_home as (
         and holder.slot = c.vocabulary_slot
 )
 select
-    * exclude (home, is_open, is_held, by_alias),
+    * exclude (home, is_open, is_held, is_renamed, by_alias),
     if(
         is_held, natural_slot,
         -- one place for all that compete for a slot: within a batch the first to name one decides
@@ -171,7 +175,11 @@ select
             natural_slot
         )
     ) as slot,
-    if(replaces is not null and named_slot is null, 'it names ' || replaces || ', which is not a known belief', null) as note
+    case
+        when replaces is not null and named_slot is null then 'it names ' || replaces || ', which is not a known belief'
+        when replaces is null and named_slot is not null then 'the same as ' || named_category || '.' || named_key
+        when said_key <> fact_key then 'the same as ' || category || '.' || fact_key
+    end as note
 from at_home;
 
 -- step: put_in_order

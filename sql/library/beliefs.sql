@@ -52,6 +52,40 @@ create or replace macro recall_sql.main.plain_form(words) as
 create or replace macro recall_sql.main.same_value(a, b) as
     recall_sql.main.plain_form(a) = recall_sql.main.plain_form(b);
 
+-- What a belief says as a set of words, whichever of them are in its key and which in its value: cat = 'Mochi' and
+-- cat_mochi = 'Mochi' are the same; so are "don't use emojis" and "do not use the emojis".
+create or replace macro recall_sql.main.belief_words(fact_key, fact_value) as
+    list_sort(list_distinct(list_filter(
+        string_split(
+            regexp_replace(
+                recall_sql.main.plain_form(fact_key || ' ' || fact_value),
+                '\b(do|does|is|are|was|were|have|has|would|could|should)nt\b', '\1 not', 'g'
+            ),
+            ' '
+        ),
+        lambda word: word not in ('', 'the', 'a', 'an', 'name', 'named', 'true')
+    )));
+
+-- The same letters where only blanks and doubled letters differ, for texts long enough not to meet by accident:
+-- 'rockclimbing' and 'rock climbing', 'shelfish' and 'shellfish', but not 'desert' and 'dessert'.
+create or replace macro recall_sql.main.squeezed(words) as
+    regexp_replace(
+        regexp_replace(
+            replace(recall_sql.main.plain_form(words), ' ', ''),
+            'b(b)|c(c)|d(d)|e(e)|f(f)|g(g)|k(k)|l(l)|m(m)', '\1\2\3\4\5\6\7\8\9', 'g'
+        ),
+        'n(n)|o(o)|p(p)|r(r)|s(s)|t(t)|z(z)', '\1\2\3\4\5\6\7', 'g'
+    );
+
+-- Two beliefs of one category are one: measured on tests/beliefs/near_duplicates.csv (python -m tests.beliefs.near_duplicates).
+create or replace macro recall_sql.main.near_duplicates(key_a, value_a, key_b, value_b) as
+    recall_sql.main.belief_words(key_a, value_a) = recall_sql.main.belief_words(key_b, value_b)
+    or (
+        length(recall_sql.main.squeezed(value_a)) >= 8
+        and recall_sql.main.squeezed(value_a) = recall_sql.main.squeezed(value_b)
+        and recall_sql.main.squeezed(key_a) = recall_sql.main.squeezed(key_b)
+    );
+
 -- The slot of a key that nothing else excludes.
 create or replace macro recall_sql.main.own_slot(category, fact_key) as
     category || '/' || replace(recall_sql.main.plain_form(fact_key), ' ', '_');
