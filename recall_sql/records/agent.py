@@ -59,7 +59,7 @@ def run(
     hops: int,
     dry_run: bool = False,
 ) -> tuple[Answer, list[tuple[str, str, dict[str, Any]]]]:
-    """The answer, with every hop, and the rows it wrote. Nothing is written on an error, past the limit, or in a dry run.
+    """The answer, with every hop, and the rows it wrote: none on an error, past the limit, or in a dry run.
 
     Raises ModelError if the model fails, ConfigError if it can't call tools.
     """

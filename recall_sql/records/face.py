@@ -59,7 +59,7 @@ class Records:
     ) -> Schema:
         """Declares a kind of record and makes or migrates its table. Raises InputError with a plan where it can't.
 
-        schema: a pydantic class or a JSON Schema. With a name alone, the path of a JSON file {name, description, schema}.
+        schema: a pydantic class or a JSON Schema. A name alone is the path of a JSON file {name, description, schema}.
         """
         if schema is None:
             declared = from_json(Path(name).read_text("utf-8"))
@@ -108,13 +108,13 @@ class Records:
         agent: bool | None = None,
         dry_run: bool = False,
     ) -> Answer:
-        """Does what a message says: {matched, schema, intent, action, id, data, confidence, reason}, and what else there is
-        to say (matches, result, sql, hops, handler_errors).
+        """Does what a message says: {matched, schema, intent, action, id, data, confidence, reason}, and more where
+        there is more to say (matches, result, sql, hops, handler_errors).
 
-        now, timezone: the moment and the zone of the user, from which "yesterday" is counted. dry_run: says what it would
-        do and writes nothing. agent: whether a model may take several steps with tools; None lets it where one step
-        didn't settle an update or a delete, and the model can. Raises InputError without a user; ModelError where a model
-        fails.
+        now, timezone: the moment and the zone of the user, from which "yesterday" is counted. dry_run: says what it
+        would do and writes nothing. agent: whether a model may take several steps with tools; None lets it where one
+        step didn't settle an update or a delete, and the model can. Raises InputError without a user; ModelError where a
+        model fails.
         """
         from recall_sql.functions import detect_intent
         from recall_sql.session import instance_of
@@ -225,7 +225,8 @@ class Records:
     def _recent(self, user_id: str) -> str | None:
         """The schema of the user's last record."""
         parts = [
-            f"select {tables.literal(schema.name)} as name, max(updated_at) as written from {tables.quoted(schema.name)} where user_id = $user_id"
+            f"select {tables.literal(schema.name)} as name, max(updated_at) as written"
+            f" from {tables.quoted(schema.name)} where user_id = $user_id"
             for schema in tables.load_all(self._con)
         ]
         if not parts:

@@ -1,4 +1,4 @@
-"""What `Memory` can do with records: each method is one of `Records`, for the memory's person or another that is named."""
+"""What `Memory` can do with records: each method is one of `Records`, for the memory's person or another one."""
 
 from __future__ import annotations
 

@@ -57,48 +57,20 @@ def run(
 # --- what may run -----------------------------------------------------------------------------------------------------
 
 _TABLE_FUNCTIONS = frozenset(("range", "generate_series", "unnest"))
-_REFUSED = frozenset(
-    "current_setting set_config getvariable getenv query query_table glob which_secret pragma_version current_user session_user "
-    "current_role current_catalog current_database current_schema current_schemas current_query txid_current nextval currval "
-    "write_log read_text read_blob read_csv read_csv_auto read_parquet parquet_scan read_json read_json_auto read_ndjson "
-    "sniff_csv sleep pg_sleep version user database in_search_path getdatabase create_sort_key repeat lpad rpad space "
-    "list_resize array_resize printf format bar".split()
-)
-_REFUSED_PREFIXES = (
-    "duckdb_",
-    "pragma_",
-    "read_",
-    "parquet_",
-    "pg_",
-    "has_",
-    "recall_",
-    "json_execute",
-    "sqlite_",
-    "postgres_",
-    "mysql_",
-    "iceberg_",
-    "delta_",
-    "st_read",
-    "load_",
-    "copy_",
-    "export_",
-    "import_",
-    "enable_",
-    "disable_",
-    "force_",
-    "from_substrait",
-    "get_substrait",
-    "arrow_scan",
-    "python_",
-    "pandas_",
-    "seq_scan",
-    "test_",
-    "repeat",
-    "icu_",
-    "__internal",
-    "url_",
-    "http_",
-)
+
+
+@cache
+def _refused() -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names in refused.txt, and the beginnings."""
+    lines = Path(__file__).with_name("refused.txt").read_text("utf-8").splitlines()
+    words = [word for line in lines if not line.startswith("#") for word in line.split()]
+    starred = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
+    return frozenset(word for word in words if not word.endswith("*")), starred
+
+
+def _is_refused(function: str) -> bool:
+    names, beginnings = _refused()
+    return function in names or function.startswith(beginnings)
 
 
 def checked(sql: str, tables: frozenset[str], limits: Limits | None = None) -> str:
@@ -199,7 +171,7 @@ def _check_function(node: Any) -> None:
         if not isinstance(node, exp.Anonymous | exp.AnonymousAggFunc)
         else {name}
     )
-    bad = next((one for one in names if one in _REFUSED or one.startswith(_REFUSED_PREFIXES)), None)
+    bad = next((one for one in names if _is_refused(one)), None)
     if bad:
         raise SandboxError(f"the function {bad} isn't allowed")
     if isinstance(node, exp.Anonymous) and name not in _functions():
@@ -209,17 +181,9 @@ def _check_function(node: Any) -> None:
 @cache
 def _functions() -> frozenset[str]:
     """Scalar and aggregate functions and plain macros of a fresh DuckDB."""
-    rows = (
-        _parser()
-        .execute(
-            "select distinct lower(function_name) from duckdb_functions() where function_type in ('scalar', 'aggregate', 'macro')"
-        )
-        .fetchall()
-    )
-    return (
-        frozenset(name for (name,) in rows if name not in _REFUSED and not name.startswith(_REFUSED_PREFIXES))
-        | _TABLE_FUNCTIONS
-    )
+    sql = "select lower(function_name) from duckdb_functions() where function_type in ('scalar', 'aggregate', 'macro')"
+    rows = _parser().execute(sql).fetchall()
+    return frozenset(name for (name,) in rows if not _is_refused(name)) | _TABLE_FUNCTIONS
 
 
 # --- the process ------------------------------------------------------------------------------------------------------

@@ -84,8 +84,11 @@ def declare(con: duckdb.DuckDBPyConnection, schema: Schema) -> str:
 
 def _exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
     found = con.execute(
-        "select 1 from duckdb_tables() where lower(table_name) = lower($1) and database_name = current_database()"
-        " union all select 1 from duckdb_views() where lower(view_name) = lower($1) and database_name = current_database()",
+        """
+        select 1 from duckdb_tables() where lower(table_name) = lower($1) and database_name = current_database()
+        union all
+        select 1 from duckdb_views() where lower(view_name) = lower($1) and database_name = current_database()
+        """,
         [table],
     ).fetchone()
     return found is not None
@@ -93,9 +96,7 @@ def _exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
 
 def _create(con: duckdb.DuckDBPyConnection, schema: Schema) -> None:
     if _exists(con, schema.name):
-        raise InputError(
-            f"there is a table or view '{schema.name}' already, which isn't a record table; give the schema another name"
-        )
+        raise InputError(f"there is a table or view '{schema.name}' already, give the schema another name")
     columns = [
         f"    {quoted(spec.name)} {spec.sql_type}{' not null' if spec.required else ''}" for spec in schema.fields
     ]
@@ -144,8 +145,8 @@ def _changed(before: RecordField, after: RecordField, schema: Schema, steps: lis
         widened = before.kind == after.kind == "enum" and set(before.choices) <= set(after.choices)
         if not widened:
             return [
-                f"field '{after.name}' would become {after.sql_type} and is {before.sql_type}: add an optional field of the "
-                f"new type, then update {table} set new_field = try_cast({column} as {after.sql_type})"
+                f"field '{after.name}' would become {after.sql_type} and is {before.sql_type}: add an optional field "
+                f"of the new type, then update {table} set new_field = try_cast({column} as {after.sql_type})"
             ]
         steps.append(f"alter table {table} alter {column} type {after.sql_type}")
     if after.required and not before.required:

@@ -12,7 +12,7 @@ import regex as re
 from recall_sql.models.rules import quantities
 from recall_sql.records.intents import Match
 from recall_sql.records.rules import fill, matching, phrases, spans, texts
-from recall_sql.records.rules.words import fold, stem, stems
+from recall_sql.records.rules.words import fold, stem_list, stems
 from recall_sql.records.schemas import RecordField, Schema
 
 _LATEST = re.compile(
@@ -121,12 +121,9 @@ def _field_named(about: str, schema: Schema) -> RecordField | None:
         kind = generic.get(word)
         for spec in schema.fields:
             if (
-                kind == "money"
-                and spec.is_money
-                or kind == "date"
-                and spec.kind in ("date", "timestamp")
-                or kind == "rating"
-                and "rating" in fill.dimensions(spec)
+                (kind == "money" and spec.is_money)
+                or (kind == "date" and spec.kind in ("date", "timestamp"))
+                or (kind == "rating" and "rating" in fill.dimensions(spec))
             ):
                 return spec
     return None
@@ -246,12 +243,9 @@ def _without_periods(about: str) -> str:
     )
 
 
-_POINTING = "last latest most recent recently old oldest first earliest newest previous all every both one record entry log that this it"
-
-
 def _criteria(about: str, schema: Schema, now: datetime, ignore: RecordField | None = None) -> dict[str, Any]:
     """field → value that the pointed-at record has."""
-    words = set(stems(schema.name)) | {stem(word) for word in _POINTING.split()}
+    words = set(stems(schema.name)) | stem_list("pointing")
     words |= set(stems(ignore.name)) | {"of"} if ignore is not None else set()
     found = spans.find(about, now)
     sentence = phrases.read(about, found)
@@ -293,11 +287,9 @@ def _any_text(schema: Schema, chunk: phrases.Chunk, data: dict[str, Any]) -> Rec
     if chunk.role not in ("object", "loose", "quote", "subject", "of"):
         return None
     said = set(stems(chunk.text))
-    if (
-        said & set(stems(schema.description))
-        and not chunk.proper
-        or {s for spec in schema.fields for s in stems(spec.name)} >= said
-    ):
+    if (said & set(stems(schema.description)) and not chunk.proper) or {
+        s for spec in schema.fields for s in stems(spec.name)
+    } >= said:
         return None
     free = [spec for spec in schema.fields if spec.kind == "text" and spec.name not in data]
     roles = ("title", "receiver", "companion", "creator") if chunk.proper else ("thing", "purpose", "title", "place")

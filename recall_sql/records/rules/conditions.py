@@ -14,7 +14,7 @@ import regex as re
 
 from recall_sql.models.rules import quantities
 from recall_sql.records.rules import fill, phrases, spans, texts, times
-from recall_sql.records.rules.words import fold, lexicon, stem, stems, stopwords
+from recall_sql.records.rules.words import fold, lexicon, stem, stem_list, stems, stopwords
 from recall_sql.records.schemas import RecordField, Schema
 
 Found = tuple[str, str, Any]  # field, op, value
@@ -36,17 +36,7 @@ _LESS = ("under", "below", "less than", "fewer than", "lower than", "shorter tha
 _OR_MORE = re.compile(
     r"(?i)^\s*(?:\p{L}+\s+)?(?:or\s+(?P<more>more|higher|above|longer|better)|or\s+(?P<less>less|lower|fewer|below)|and\s+(?P<up>up|above))\b"
 )
-_ASKING = frozenset(
-    stem(word)
-    for word in (
-        "how much many far long often total sum average mean number count list show give tell find all every what which who when where highest lowest "
-        "biggest smallest largest longest shortest cheapest expensive most least max min maximum minimum latest last recent newest oldest first earliest "
-        "per each by day week month year quarter daily weekly monthly spend spent pay paid payment time times amount money record entry log history "
-        "me my i do did have had different distinct unique so far altogether overall ever been there general summary breakdown today best worst top "
-        "heaviest lightest fastest severe common frequent rated rating read make made buy bought get got take took eat ate finish finished use used "
-        "currently current now left available still stock keep kept store stored happen happened see want know please"
-    ).split()
-) | frozenset(("much", "many"))
+_ASKING = stem_list("asking")
 
 
 def read(
@@ -77,8 +67,7 @@ def says(said: tuple[str, ...], value: str) -> bool:
     if (
         not wanted
         or set(wanted) <= stopwords()
-        or len(wanted) == 1
-        and (wanted[0] in _ASKING or wanted[0][0].isdigit())
+        or (len(wanted) == 1 and (wanted[0] in _ASKING or wanted[0][0].isdigit()))
     ):
         return False
     return any(said[i : i + len(wanted)] == wanted for i in range(len(said) - len(wanted) + 1))

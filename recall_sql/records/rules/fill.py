@@ -18,7 +18,7 @@ import regex as re
 from recall_sql.records.rules import texts
 from recall_sql.records.rules.phrases import Sentence
 from recall_sql.records.rules.spans import Measure, Spans, unit_table
-from recall_sql.records.rules.words import fold, lexicon, stem, stems
+from recall_sql.records.rules.words import fold, lexicon, stem, stem_list, stems
 from recall_sql.records.schemas import RecordField, Schema
 
 COUNTS = re.compile(
@@ -93,7 +93,8 @@ def fill_flags(schema: Schema, text: str, filled: Filled) -> None:
             continue
         name = [re.escape(word) for word in spec.name.lower().split("_") if word not in ("is", "was", "has", "had")]
         m = re.search(
-            rf"(?i)\b(?P<no>(?:not|no|never|without|wasn't|isn't|didn't|non-?|un)\s*(?:an?\s+|been\s+)?)?{'[ _-]'.join(name)}",
+            r"(?i)\b(?P<no>(?:not|no|never|without|wasn't|isn't|didn't|non-?|un)\s*(?:an?\s+|been\s+)?)?"
+            + "[ _-]".join(name),
             text,
         )
         if m:
@@ -225,10 +226,8 @@ def _fits_count(spec: RecordField, measure: Measure, kinds: frozenset[str]) -> f
         return 4.5
     if kinds:
         return 0
-    if (
-        COUNTS.search(spec.words.replace("_", " "))
-        and not spec.is_money
-        or re.search(r"(?i)^(?:quantity|qty|count)$", spec.name)
+    if (COUNTS.search(spec.words.replace("_", " ")) and not spec.is_money) or re.search(
+        r"(?i)^(?:quantity|qty|count)$", spec.name
     ):
         return 3.5
     return 1.2 if spec.is_money and not _RATING.search(spec.words) else 0
@@ -253,10 +252,7 @@ def _is_named(spec: RecordField, measure: Measure, text: str) -> bool:
     return any(word in before for word in words if word not in _WEAK)
 
 
-_WEAK = frozenset(
-    stem(word)
-    for word in "paid pay amount run walk read to for of with from by price cost weight spent distance".split()
-) - {stem("price"), stem("cost"), stem("weight"), stem("distance"), stem("amount")}
+_WEAK = stem_list("weak_names")
 
 
 @lru_cache(maxsize=2048)
@@ -312,7 +308,7 @@ def convert(spec: RecordField, measure: Measure) -> Any:
         value = value / 60
     if spec.kind == "integer":
         whole = value.to_integral_value()
-        return int(whole) if abs(whole - value) < Decimal("0.005") or target and value > 10 else None
+        return int(whole) if abs(whole - value) < Decimal("0.005") or (target and value > 10) else None
     return float(round(value, 6)) if spec.kind == "number" else round(value, 6)
 
 

@@ -84,14 +84,13 @@ def _of_units(schema: Schema, spans: Spans, text: str) -> float:
     numeric = [spec for spec in schema.fields if spec.is_number]
     score = 0.0
     for measure in spans.measures:
-        if measure.dimension == "money" and any(spec.is_money for spec in numeric):
-            score += 1.0
-        elif measure.dimension not in ("bare", "count", "money") and any(
-            measure.dimension in fill.dimensions(spec) for spec in numeric
-        ):
-            score += 0.8
-        elif measure.dimension == "count" and any(_counts(spec, measure.unit) for spec in numeric):
-            score += 0.8
+        kind = measure.dimension
+        if kind == "money":
+            score += 1.0 * any(spec.is_money for spec in numeric)
+        elif kind == "count":
+            score += 0.8 * any(_counts(spec, measure.unit) for spec in numeric)
+        elif kind != "bare":
+            score += 0.8 * any(kind in fill.dimensions(spec) for spec in numeric)
     return min(score, 1.6)
 
 

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 import regex as re
 
 from recall_sql.records.rules.spans import Spans
-from recall_sql.records.rules.words import fold, irregular, lexicon, stem
+from recall_sql.records.rules.words import fold, irregular, lexicon, stem, word_list
 
-_PREPOSITION = (
-    "because of|due to|thanks to|caused by|triggered by|written by|called|named|titled|to|for|from|by|at|in|on|with|of|about|after|before|"
-    "during|into|near|using|via|against|inside|around|along|through|when|over|under|per|as|since|without"
+_PREPOSITION = "|".join(
+    (
+        "because of|due to|thanks to|caused by|triggered by|written by|called|named|titled",
+        "to|for|from|by|at|in|on|with|of|about|after|before|during|into|near|using|via|against|inside|around|along",
+        "through|when|over|under|per|as|since|without",
+    )
 )
 _TOKEN = re.compile(r"[\p{L}\p{M}\d][\p{L}\p{M}\d'’&.+/-]*(?<![.\-/])|[,;:()!?\x01\x02]|[–—]|\.(?=\s|$)|[&+]")
 _ASIDE = re.compile(
@@ -24,8 +27,8 @@ _ASIDE = re.compile(
     r"(?:log|add|record|note(?:\s+down)?|track|save|put\s+down|write\s+down|enter|jot\s+down|store|remember|new|create|insert|register|feeling|having|experiencing|experienced|suffering\s+from|dealing\s+with)\b(?!\s+(?:on|off)\b)\s*:?(?:\s+(?:that|this|the\s+fact\s+that|down))?|"
     r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there(?:['’]s|\s+(?:are|is|were|was))\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
 )
-_ENDS = frozenset(", ; : ( ) ! ? . – —".split()) | {"\x01", "\x02"}
-_BREAKS = frozenset("and but because which who while so then".split())
+_ENDS = frozenset(",;:()!?.–—\x01\x02")
+_BREAKS = word_list("clause_words")
 _LEAD = re.compile(
     r"(?i)^(?:really|very|pretty|quite|super|extremely|kinda|kind\s+of|a\s+bit|a\s+little|the|a|an|my|our|some|his|her|their|this|that|these|those|another|about|around|roughly|approximately|almost|nearly|exactly|only|just|total|each|i|we|it|is|was|were|has|had|have|been|of|and)\s+"
 )
@@ -87,29 +90,21 @@ def _verb(text: str, begin: int) -> tuple[str, str, tuple[int, int]]:
         low = fold(word)
         if number > 7:
             break
-        if low in _PARTICIPLES and number or word[0].isupper() and re.search(r"[\p{L}\d:]\s*$", text[: m.start()]):
+        if (low in _PARTICIPLES and number) or (word[0].isupper() and re.search(r"[\p{L}\d:]\s*$", text[: m.start()])):
             continue
-        if (
-            _is_past(low)
-            or number == 0
+        if _is_past(low) or (
+            number == 0
             and (
-                stem(word) in _verbs()
-                and not word[0].isupper()
-                or stem(word) in _verbs()
-                and begin == m.start()
-                and low in _BASE_FORMS
+                (stem(word) in _verbs() and not word[0].isupper())
+                or (stem(word) in _verbs() and begin == m.start() and low in _BASE_FORMS)
             )
         ):
             return stem(word), word, m.span()
     return "", "", (begin, begin)
 
 
-_PARTICIPLES = frozenset(
-    "used needed red bed seed feed shed speed tired bored stressed need old called named titled weed breed hundred united".split()
-)
-_BASE_FORMS = frozenset(
-    "pay run swim walk read buy eat drink take give send do did spend jog hike ride lift hit put have play finish complete watch cook re-read reread".split()
-)
+_PARTICIPLES = word_list("participles")
+_BASE_FORMS = word_list("base_forms")
 
 
 def _is_past(low: str) -> bool:
@@ -175,7 +170,7 @@ def _cut(text: str, begin: int, verb_span: tuple[int, int]) -> list[tuple[str, s
             elif token in ("\x01", "\x02"):
                 role = (
                     role
-                    if role in ("object", "of") or not parts and role == "object"
+                    if role in ("object", "of") or (not parts and role == "object")
                     else role
                     if not measured and role != "subject"
                     else "loose"
@@ -211,7 +206,7 @@ def _goes_on(text: str, position: int) -> bool:
     return not _is_past(low) and low not in _BREAKS_AFTER_AND and not (following and following.group() == "\x01")
 
 
-_BREAKS_AFTER_AND = frozenset("i we it then also was is had have it's he she they to for at in with".split())
+_BREAKS_AFTER_AND = word_list("after_and")
 
 
 def _tidy(role: str, words: str, start: int, after_measure: bool) -> Chunk | None:
@@ -232,9 +227,7 @@ def _article_of_title(word: str) -> bool:
     return word[0].isupper() and word.strip() in ("The", "A", "An", "My", "This", "These", "Some")
 
 
-_EMPTY = frozenset(
-    "stock inventory list log records collection database them each up out off down back again very really so the a an my our it that this me i was is and or of to him her them us you there here were had have did some about around which so".split()
-)
+_EMPTY = word_list("empty_phrases")
 
 
 def is_proper(phrase: str) -> bool:
@@ -243,4 +236,4 @@ def is_proper(phrase: str) -> bool:
 
 
 _CAPITAL = re.compile(r"[\p{Lu}\p{Lo}\d]")
-_NOT_NAMES = frozenset("i we it the a an my our this that today yesterday had was just then also".split())
+_NOT_NAMES = word_list("not_names")

@@ -13,13 +13,12 @@ from typing import Any
 
 import regex as re
 
-from recall_sql.records.rules import conditions, fill, matching, spans, times
+from recall_sql.records.rules import conditions, fill, matching, naming, spans, times
 from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import content, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
 Values = Mapping[str, Mapping[str, Sequence[str]]]  # schema → field → the user's distinct texts
-PERIODS = ("day", "week", "month", "quarter", "year")
 
 
 @dataclass(frozen=True)
@@ -69,17 +68,6 @@ _HOW_MANY = re.compile(r"(?i)\b(?:how\s+many|number\s+of|count(?:\s+(?:of|my|the
 _HOW_MUCH = re.compile(r"(?i)\bhow\s+much\b")
 _DISTINCT = re.compile(r"(?i)\b(?:different|distinct|unique)\b")
 _WHETHER = re.compile(r"(?i)^(?:do|did|have|has|was|were|is|are|am)\s+(?:i|we|my|the|there|any)\b")
-_PER = re.compile(
-    r"(?i)\b(?:per|each|every|by|grouped\s+by|group\s+by|for\s+each|broken\s+down\s+by|break(?:down)?\s+(?:it\s+)?(?:down\s+)?by|across)\s+(?:the\s+|my\s+)?(?P<what>[\p{L}_]+(?:\s+[\p{L}_]+)?)"
-)
-_ADVERB = {
-    "daily": "day",
-    "weekly": "week",
-    "monthly": "month",
-    "yearly": "year",
-    "annually": "year",
-    "quarterly": "quarter",
-}
 
 
 def read(text: str, schemas: Sequence[Schema], now: datetime, values: Values | None = None) -> Question | None:
@@ -89,7 +77,7 @@ def read(text: str, schemas: Sequence[Schema], now: datetime, values: Values | N
     if schema is None:
         return None
     period = times.period(text, now)
-    by, per = _grouping(text, schema)
+    by, per = naming.grouping(text, schema)
     plan = _kind(text, schema, found)
     if plan is None and (by or per):
         plan = ("list", None, 1.0, ())
@@ -124,10 +112,10 @@ def _settled(question: Question, text: str) -> Question:
     from dataclasses import replace
 
     if question.kind == "list" and question.limit is None and (question.by or question.per):
-        numeric = _main_number(question.schema)
+        numeric = naming.main_number(question.schema)
         question = replace(question, kind="sum" if numeric and _money_words(text) else "count", measure=numeric)
     if question.kind == "top" and question.by is None:
-        question = replace(question, by=question.measure, measure=_main_number(question.schema))
+        question = replace(question, by=question.measure, measure=naming.main_number(question.schema))
     return replace(question, explanation=explain(question))
 
 
@@ -182,23 +170,23 @@ Plan = tuple[str, RecordField | None, float, tuple[RecordField, ...]]
 
 def _kind(text: str, schema: Schema, found: spans.Spans) -> Plan | None:
     """(kind, field, factor of the unit asked for, fields to show)."""
-    asked = measured(text, schema)
+    asked = naming.measured(text, schema)
     spec, factor = asked if asked else (None, 1.0)
     if re.match(r"(?i)\s*when\b", text) or re.search(r"(?i)\b(?:what|which)\s+(?:day|date)\b", text):
         return ("first" if _FIRST.search(text) else "when"), None, 1.0, ()
     if _AVERAGE.search(text):
-        spec = spec or _main_number(schema)
+        spec = spec or naming.main_number(schema)
         return ("avg", spec, factor, ()) if spec else None
-    if _most_of_all(text):
-        return "top", _who(text, schema), 1.0, ()
+    if naming.most_of_all(text):
+        return "top", naming.who(text, schema), 1.0, ()
     if _MOST.search(text) or _LEAST.search(text):
         return _extreme(text, schema, spec, factor)
     if _HOW_MANY.search(text):
         return _count(text, schema, spec, factor)
-    if _LATEST.search(text) or _FIRST.search(text) and not _LAST_N.search(text):
+    if _LATEST.search(text) or (_FIRST.search(text) and not _LAST_N.search(text)):
         return _latest(text, schema, spec)
     if _HOW_MUCH.search(text) or _TOTAL.search(text) or re.search(r"(?i)\bhow\s+(?:far|long)\b", text):
-        spec = spec or _main_number(schema)
+        spec = spec or naming.main_number(schema)
         return ("sum", spec, factor, ()) if spec else ("count", None, 1.0, ())
     if _WHETHER.match(text) and not re.search(r"(?i)\bany\b.*\b(?:show|list)\b", text):
         return "whether", None, 1.0, ()
@@ -207,7 +195,7 @@ def _kind(text: str, schema: Schema, found: spans.Spans) -> Plan | None:
 
 def _count(text: str, schema: Schema, spec: RecordField | None, factor: float) -> Plan:
     if _DISTINCT.search(text):
-        which = _field_called(text, schema) or _who(text, schema)
+        which = naming.field_called(text, schema) or naming.who(text, schema)
         return ("distinct", which, 1.0, ()) if which else ("count", None, 1.0, ())
     if spec is not None and not re.search(r"(?i)\bhow\s+(?:many\s+times|often)\b", text):
         return "sum", spec, factor, ()
@@ -227,7 +215,7 @@ def _extreme(text: str, schema: Schema, spec: RecordField | None, factor: float)
     low = text.lower()
     if re.search(r"\b(?:longest|shortest)\s+(?:run|walk|ride|swim|hike|jog|distance|trip|drive|flight|race)", low):
         low = low.replace("longest", "farthest").replace("shortest", "farthest")
-    wanted = _by_adjective(low, schema) or _by_adjective(text.lower(), schema) or spec or _main_number(schema)
+    wanted = _by_adjective(low, schema) or _by_adjective(text.lower(), schema) or spec or naming.main_number(schema)
     if wanted is None:
         return None
     if (
@@ -238,12 +226,10 @@ def _extreme(text: str, schema: Schema, spec: RecordField | None, factor: float)
         most = False
     if re.search(r"\b(?:fastest|quickest)\b", low):
         most = False
-    if (
-        re.match(r"(?i)\s*(?:which|who|where)\b", text)
-        or re.match(r"(?i)\s*what\s+(?!was|is|were|are|'s)(?!\s)", text)
-        and not re.match(r"(?i)\s*what(?:'s|’s)", text)
+    if re.match(r"(?i)\s*(?:which|who|where)\b", text) or (
+        re.match(r"(?i)\s*what\s+(?!was|is|were|are|'s)(?!\s)", text) and not re.match(r"(?i)\s*what(?:'s|’s)", text)
     ):
-        label = _label(schema)
+        label = naming.label(schema)
         return ("latest_by_" + ("max" if most else "min"), wanted, 1.0, (label,) if label else ())
     return ("max" if most else "min"), wanted, factor, ()
 
@@ -256,8 +242,7 @@ def _by_adjective(low: str, schema: Schema) -> RecordField | None:
         for dimension in dimensions:
             for spec in schema.fields:
                 if spec.is_number and (
-                    dimension == "money"
-                    and spec.is_money
+                    (dimension == "money" and spec.is_money)
                     or dimension in fill.dimensions(spec)
                     or dimension in stems(spec.name)
                 ):
@@ -278,24 +263,26 @@ _ADJECTIVES = (
 
 def _latest(text: str, schema: Schema, spec: RecordField | None) -> Plan:
     asked = spec if spec and re.match(r"(?i)\s*how\b", text) else None
-    asked = asked or (_field_called(text, schema) if re.match(r"(?i)\s*(?:what|who|where|which|how)\b", text) else None)
+    asked = asked or (
+        naming.field_called(text, schema) if re.match(r"(?i)\s*(?:what|who|where|which|how)\b", text) else None
+    )
     if asked is None and re.match(r"(?i)\s*(?:who|where)\b", text):
-        asked = _who(text, schema)
+        asked = naming.who(text, schema)
     if asked is None and _HOW_MUCH.search(text):
-        asked = _main_number(schema)
+        asked = naming.main_number(schema)
     kind = "oldest" if _FIRST.search(text) and not _LATEST.search(text) else "latest"
     return kind, None, 1.0, (asked,) if asked else ()
 
 
 def _listing(text: str, schema: Schema, spec: RecordField | None) -> Plan | None:
-    asked = _field_called(text, schema)
+    asked = naming.field_called(text, schema)
     if re.match(r"(?i)\s*what\b.*\bfor\s*\??\s*$", text):
         asked = next((one for one in schema.fields if one.kind == "text" and "purpose" in dict(roles(one))), asked)
         return ("field", asked, 1.0, ()) if asked else None
-    if re.match(r"(?i)\s*what\b.*\b(?:spend|spent)\b(?!.*\bon\s*\??$)", text) and (money := _main_number(schema)):
+    if re.match(r"(?i)\s*what\b.*\b(?:spend|spent)\b(?!.*\bon\s*\??$)", text) and (money := naming.main_number(schema)):
         return "sum", money, 1.0, ()
     if re.match(r"(?i)\s*(?:who|whom|where)\b", text):
-        asked = asked or _who(text, schema)
+        asked = asked or naming.who(text, schema)
         return ("field", asked, 1.0, ()) if asked else None
     if (
         re.match(r"(?i)\s*(?:what|which)(?:'s|’s|\s+(?:is|are|was|were))?\s+(?:the\s+|my\s+)?", text)
@@ -320,155 +307,6 @@ def _listing(text: str, schema: Schema, spec: RecordField | None) -> Plan | None
 
 def _plural_of(text: str, spec: RecordField) -> bool:
     return bool(re.search(rf"(?i)\b{re.escape(spec.name.split('_')[0])}e?s\b", text))
-
-
-# --- fields -----------------------------------------------------------------------------------------------------------
-
-
-def measured(text: str, schema: Schema) -> tuple[RecordField, float] | None:
-    """The numeric field that a question names, by its name or unit, and the factor to the unit asked for."""
-    said = stems(text)
-    numeric = [spec for spec in schema.fields if spec.is_number]
-    for spec in numeric:
-        m = re.search(
-            r"(?i)\bhow\s+many\s+([\p{L}]+)|\bin\s+([\p{L}]+)\s*\??$|\b(?:total|average|number\s+of)\s+([\p{L}]+)", text
-        )
-        unit = next((group.lower() for group in m.groups() if group), "") if m else ""
-        known, target = fill.unit_table().get(unit), fill.target_unit(spec)
-        if known and target and known[0] == target[0] and len(unit) > 1:
-            return spec, target[1] / known[1]
-        if known and len(unit) > 1 and known[0] in fill.dimensions(spec):
-            return spec, 1.0
-    named = [spec for spec in numeric if _is_called(spec, said, schema)]
-    if named:
-        return max(named, key=lambda spec: len(spec.name)), 1.0
-    for pattern, dimension in _HOW:
-        if re.search(pattern, text):
-            fitting = [
-                spec for spec in numeric if dimension == "money" and spec.is_money or dimension in fill.dimensions(spec)
-            ]
-            if fitting:
-                return fitting[0], 1.0
-    return None
-
-
-_HOW = (
-    (r"(?i)\bhow\s+far\b|\bdistance\b|\bmileage\b", "distance"),
-    (
-        r"(?i)\bhow\s+long\b|\bduration\b|\bhow\s+much\s+time\b|\btime\s+(?:did|have|spent)\b|\bhours\b|\bminutes\b",
-        "duration",
-    ),
-    (r"(?i)\bhow\s+heavy\b|\bweight\b|\bweigh\b", "mass"),
-    (r"(?i)\bcalories\b", "energy"),
-    (r"(?i)\brat(?:ing|ed|e)\b|\bstars\b", "rating"),
-    (
-        r"(?i)\bmoney\b|\bspen[dt]|\bspending\b|\bcosts?\b|\bpric|\bexpensive\b|\bcheap|\bpa(?:id|y)\b|\bearn|\bamounts?\b",
-        "money",
-    ),
-)
-
-
-def _is_called(spec: RecordField, said: tuple[str, ...], schema: Schema) -> bool:
-    words = [
-        stem(word)
-        for word in spec.name.split("_")
-        if word not in ("in", "of", "the", "km", "minutes", "total", "number", "hours", "kg", "min")
-    ]
-    return bool(words) and all(word in said for word in words) and stems(spec.name) != stems(schema.name)
-
-
-def _field_called(text: str, schema: Schema) -> RecordField | None:
-    said = stems(text)
-    own = set(stems(schema.name))
-    called = [
-        spec
-        for spec in schema.fields
-        if _is_called(spec, said, schema)
-        and not set(stems(spec.name)) <= own
-        and spec.kind not in ("date", "timestamp")
-    ]
-    return max(called, key=lambda spec: len(spec.name)) if called else None
-
-
-def _main_number(schema: Schema) -> RecordField | None:
-    """The number that a total is about: money, else the required one, else the only one or a count."""
-    numeric = [spec for spec in schema.fields if spec.is_number]
-    required = [spec for spec in numeric if spec.required]
-    money = [spec for spec in numeric if spec.is_money and (spec.required or not required)]
-    return next(iter(money or required or numeric), None)
-
-
-def _label(schema: Schema) -> RecordField | None:
-    """The text that a record is known by."""
-    texts = [spec for spec in schema.fields if spec.kind in ("text", "enum")]
-    return next((spec for spec in texts if spec.required), texts[0] if texts else None)
-
-
-def _who(text: str, schema: Schema) -> RecordField | None:
-    """The field that "who", "where" or "what kind" asks for."""
-    low = text.lower()
-    wanted = (
-        ("place", "receiver")
-        if re.search(r"\bwhere\b", low)
-        else ("creator",)
-        if re.search(r"\b(?:wrote|author|written|directed|made)\b", low)
-        else ("receiver", "giver", "companion", "creator")
-        if re.search(r"\bwho\b|\bwhom\b|\bpeople\b|\bperson\b", low)
-        else ("thing", "title", "receiver")
-    )
-    for role in wanted:
-        for spec in schema.fields:
-            if spec.kind in ("text", "enum") and role in dict(roles(spec)):
-                return spec
-    return _label(schema)
-
-
-def _most_of_all(text: str) -> bool:
-    """ "Who did I pay the most?", "which exercise do I do most often?": the leader of a ranking."""
-    return bool(
-        re.search(
-            r"(?i)^(?:who|whom|what|which|where)\b.*\b(?:the\s+most|most\s+often|most|most\s+frequent(?:ly)?|most\s+common(?:ly)?|the\s+least)\s*(?:money|times|often|to|on|at|for|in|this\s+\w+|last\s+\w+)?\s*\??$|\bmost\s+(?:common|frequent)\b",
-            text,
-        )
-    )
-
-
-def _grouping(text: str, schema: Schema) -> tuple[RecordField | None, str | None]:
-    for word, period in _ADVERB.items():
-        if re.search(rf"(?i)\b{word}\b", text):
-            return None, period
-    for m in _PER.finditer(text):
-        words = m["what"].lower().split()
-        first = stem(words[0])
-        if first in PERIODS and not (
-            m.group().lower().startswith("every") and re.search(r"(?i)\b(?:every)\s+day\b", text)
-        ):
-            return None, first
-        if re.match(r"(?i)(?:every|each)\b", m.group()) and re.search(r"(?i)^(?:show|list|what|which)\b", text):
-            continue
-        spec = next(
-            (s for s in schema.fields if s.kind in ("text", "enum", "boolean", "integer") and first in stems(s.name)),
-            None,
-        )
-        if spec is None and first in (
-            stem("person"),
-            stem("people"),
-            stem("recipient"),
-            stem("merchant"),
-            stem("store"),
-            stem("type"),
-            stem("kind"),
-            stem("category"),
-        ):
-            spec = _who(
-                "who"
-                if first in (stem("person"), stem("people"), stem("recipient"), stem("merchant"), stem("store"))
-                else "what",
-                schema,
-            )
-        if spec is not None:
-            return spec, None
-    return None, None
 
 
 def explain(question: Question) -> str:

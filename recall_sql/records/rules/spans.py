@@ -223,7 +223,7 @@ def _of_numbers(text: str) -> Iterator[Measure]:
         if re.match(r"(?:st|nd|rd|th)\b|\s+by\s+\p{Lu}", text[m.end() :]) or text[: m.start()].endswith("#"):
             continue
         value = _value(m)
-        if value is None or m.start() < end or _NUMBERED.search(text[: m.start()]) and not m["cur"]:
+        if value is None or m.start() < end or (_NUMBERED.search(text[: m.start()]) and not m["cur"]):
             continue
         measure = _with_unit(text, m, -value if m["sign"] or m["sign2"] else value)
         end = measure.span[1]

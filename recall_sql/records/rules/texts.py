@@ -14,7 +14,7 @@ import regex as re
 
 from recall_sql.records.rules.phrases import Chunk, Sentence
 from recall_sql.records.rules.spans import Measure, Spans, unit_table
-from recall_sql.records.rules.words import fold, lexicon, stem, stems, stopwords
+from recall_sql.records.rules.words import fold, lexicon, stem, stem_list, stems, stopwords, word_list
 from recall_sql.records.schemas import RecordField, Schema
 
 _ACTIVITY = re.compile(
@@ -26,7 +26,12 @@ _CODE_FIELD = re.compile(
 _SIZE = re.compile(
     r"(?i)\b(?:dosage|dose|duration|distance|quantity|size|strength|amount|how\s+(?:long|far|much|many))\b"
 )
-_SMALL = r"(?:of|the|and|in|a|an|to|or|&|vs\.?|de|la|le|des|du|von|der|(?:on|with|at|from|for|by)(?=\s(?:the|a|an|my|his|her)\s))"
+_SMALL = "|".join(
+    (
+        r"(?:of|the|and|in|a|an|to|or|&|vs\.?|de|la|le|des|du|von|der",
+        r"(?:on|with|at|from|for|by)(?=\s(?:the|a|an|my|his|her)\s))",
+    )
+)
 _TITLE = re.compile(
     rf"[\p{{Lu}}\d][\p{{L}}\p{{M}}\d'’.!?-]*(?:(?::\s|\s)(?:{_SMALL}\s)*[\p{{Lu}}][\p{{L}}\p{{M}}\d'’!?-]*|\s\d+(?![\d.]*\s*\p{{L}}))*"
 )
@@ -61,7 +66,7 @@ def fill(
 
 
 def _is_text(spec: RecordField) -> bool:
-    return spec.kind == "text" or spec.kind == "list" and spec.item is not None and spec.item.kind == "text"
+    return spec.kind == "text" or (spec.kind == "list" and spec.item is not None and spec.item.kind == "text")
 
 
 def listed(value: str) -> list[str]:
@@ -89,13 +94,13 @@ def _candidates(schema: Schema, text: str, spans: Spans, sentence: Sentence, dat
     return chunks
 
 
-_CONTAINERS = frozenset("shipment delivery order batch load set pair bunch couple lot dose".split())
+_CONTAINERS = word_list("containers")
 
 
 def _is_container(chunk: Chunk, following: Chunk | None, text: str, spans: Spans) -> bool:
     """ "30 bottles of oil", "a shipment of 50 cases": what counts stands behind the of."""
     last = chunk.text.split()[-1]
-    if following is None or not (last.lower() in _CONTAINERS or chunk.after_measure and stem(last) in _units(spans)):
+    if following is None or not (last.lower() in _CONTAINERS or (chunk.after_measure and stem(last) in _units(spans))):
         return False
     return bool(re.search(r"(?i)\bof\b", text[chunk.start : following.start]))
 
@@ -196,7 +201,7 @@ def score(spec: RecordField, chunk: Chunk, sentence: Sentence, wanted: list[Reco
     return best
 
 
-_CHARGES = frozenset(stem(word) for word in "charged billed cost invoiced debited".split())
+_CHARGES = stem_list("charges")
 _SOMEBODY = re.compile(
     r"(?i)(?:er|or|ist|ian|man|woman|lord|lady)s?$|\b(?:mom|mum|dad|friend|wife|husband|roommate|boss|son|neighbou?r|coach|vet|bank|school|gym|company|store|shop|university|church|kid|guy|salon|clinic|hospital|pharmacy|landlord|agency|office|uncle|aunt|cousin|team|club|hotel|airline|city|government)$"
 )
@@ -212,8 +217,7 @@ def _is_somebody(text: str) -> bool:
 
 @cache
 def _units_of_all() -> frozenset[str]:
-    extra = "lap set rep time round page minut hour"
-    return frozenset(stem(word) for word in unit_table()) | frozenset(extra.split())
+    return frozenset(stem(word) for word in unit_table()) | word_list("unit_nouns")
 
 
 def _has_person(wanted: list[RecordField]) -> bool:
@@ -320,10 +324,7 @@ def _fill_labelled(wanted: list[RecordField], text: str, data: dict[str, Any]) -
             data[spec.name] = listed(value) if spec.kind == "list" else value
 
 
-_PORTIONS = frozenset(
-    stem(word)
-    for word in "pills tablets capsules puffs drops units spoons teaspoons tablespoons sprays doses servings cups glasses pieces slices".split()
-)
+_PORTIONS = stem_list("portions")
 
 
 def _is_size(measure: Measure) -> bool:

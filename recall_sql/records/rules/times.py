@@ -1,4 +1,4 @@
-"""Dates and periods in English, counted from the moment of the message in the user's zone. The clock is never asked.
+"""Dates and periods in English, counted from the message's moment in the user's zone. The clock is never asked.
 
 `find` gives every expression of a text with the day it names (for a record) and the days it covers (for a question).
 """
@@ -17,7 +17,10 @@ from recall_sql.models.rules.quantities import MONTH, MONTHS
 FAR_PAST, FAR_FUTURE = date(1, 1, 1), date(9999, 12, 31)
 DAY = timedelta(days=1)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_N = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirty|a\s+couple\s+of|a\s+few|couple|few)"
+_N = (
+    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirty|"
+    r"a\s+couple\s+of|a\s+few|couple|few)"
+)
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHORT_DAY = r"(?:mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
 

@@ -1,4 +1,4 @@
-"""Words as the rules compare them: folded, without endings, irregular verbs in their base form. No meaning, no schema."""
+"""Words as the rules compare them: folded, without endings, irregular verbs in their base form. No meaning in here."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ def irregular() -> dict[str, str]:
 def stopwords() -> frozenset[str]:
     """Words that say nothing about the subject of a message, as stems."""
     return frozenset(stem(word) for word in lexicon()["stopwords"].split())
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """A list of lexicon.yaml as it stands there."""
+    return frozenset(str(lexicon()["words"][name]).split())
+
+
+@cache
+def stem_list(name: str) -> frozenset[str]:
+    """The same as stems."""
+    return frozenset(stem(word) for word in word_list(name))
 
 
 def fold(text: str) -> str:
