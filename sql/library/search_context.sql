@@ -24,6 +24,26 @@ create or replace macro recall_sql.main.indented(words, mark) as replace(replace
 create or replace macro recall_sql.main.shortened(words, most) as
     if(length(words) <= most, words, left(words, most - 1) || '…');
 
+-- The piece of a long text where most of the words looked for stand together; all of it if it is short.
+create or replace macro recall_sql.main._mentions(words, terms) as
+    list_filter(list_transform(terms, lambda term: instr(lower(words), term)), lambda place: place > 0);
+create or replace macro recall_sql.main._passage_start(mentions, most) as greatest(1, -30 + coalesce(
+    list_sort(
+        list_transform(mentions, lambda place: {
+            'hits': len(list_filter(mentions, lambda other: other between place and place + most - 60)), 'earlier': -place
+        }),
+        'DESC'
+    )[1].earlier * -1, 1
+));
+create or replace macro recall_sql.main.passage(words, terms, most) as if(
+    length(words) <= most,
+    words,
+    concat(
+        if(recall_sql.main._passage_start(recall_sql.main._mentions(words, terms), most) > 1, '… ', ''),
+        substr(words, recall_sql.main._passage_start(recall_sql.main._mentions(words, terms), most)::bigint, most - 2), ' …'
+    )
+);
+
 -- A fact as a person would write it down: dietary: pescatarian; budget max usd: 3000.
 create or replace macro recall_sql.main.fact_line(category, fact_key, fact_value) as replace(category, '_', ' ') || case lower(fact_value)
     when 'true' then ': ' || replace(fact_key, '_', ' ')
@@ -61,12 +81,15 @@ held as materialized (
     where f.agent_id = of_agent and f.user_id = of_user and f.session_id in ('', of_session)
 ),
 recalled as materialized (
-    select turn_id, position, role, content, created_at, score
+    select
+        turn_id, role, created_at, score,
+        recall_sql.main.passage(content, coalesce(asked.terms, []), if(role = 'assistant', 160, 320)) as said
     from recall_sql.main._hybrid_search(
         turns, query, max_recalled + max_turns, recall_from, of_user, of_agent, recall_roles, null, null, 0, null, null,
         1.0, 0.4, 0.0, 0.5, postings, indexed
     )
     anti join last_turns using (turn_id)
+    cross join asked
     -- a turn half as near as the nearest is there by chance
     qualify row_number() over (order by rank) <= max_recalled and score >= 0.5 * max(score) over ()
 ),
@@ -96,7 +119,7 @@ lines as (
         if(role in ('tool', 'document', 'code'), 5, 4), 6, row_number() over (order by score desc, turn_id), 'near the question', role, turn_id,
         if(role in ('tool', 'document', 'code'), '> ', '')
         || strftime(make_timestamp(epoch_us(created_at)), '[%Y-%m-%d] ') || role || ': '
-        || recall_sql.main.indented(recall_sql.main.shortened(content, 600), if(role in ('tool', 'document', 'code'), '> ', '  '))
+        || recall_sql.main.indented(said, if(role in ('tool', 'document', 'code'), '> ', '  '))
     from recalled
     union all
     select
