@@ -6,7 +6,8 @@ With rules it is records/rules; with any other model it is a prompt with a JSON 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache, partial
@@ -141,12 +142,13 @@ def _detect_all(instance: Instance, asked: Sequence[_Asked | None]) -> list[Inte
         if one is None:
             continue
         model = one.option.model or instance.settings.extractor
-        if model == "rules":
-            found[row] = _by_rules(instance, one)
-        else:
-            by_model.setdefault((model, one.option.on_error, one.option.memo), []).append(row)
+        by_model.setdefault((model, one.option.on_error, one.option.memo), []).append(row)
     for (model, _, _), rows in by_model.items():
         inputs = [one for row in rows if (one := asked[row]) is not None]
+        if model == "rules":
+            for row, intent in zip(rows, _by_rules(instance, inputs), strict=True):
+                found[row] = intent
+            continue
         answers = generate.ask(instance, "DETECT_INTENT", [_question(one) for one in inputs], model, inputs[0].option)
         for row, one, text in zip(rows, inputs, answers, strict=True):
             found[row] = None if text is None else read_answer(text, one.schemas)
@@ -156,20 +158,46 @@ def _detect_all(instance: Instance, asked: Sequence[_Asked | None]) -> list[Inte
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
-def _by_rules(instance: Instance, asked: _Asked) -> Intent:
+def _by_rules(instance: Instance, asked: Sequence[_Asked]) -> list[Intent]:
+    """What the rules make of each message. Those that share no word with any schema are embedded together."""
     from recall_sql.records.rules.detect import detect as by_rules
 
-    similarity = partial(_similarity, instance)
-    return by_rules(asked.text, asked.schemas, asked.now, recent=asked.option.recent, similarity=similarity)
+    unclear: list[int] = []
+    found: list[Intent] = []
+    for number, one in enumerate(asked):
+        noted = partial(_note, unclear, number)
+        found.append(by_rules(one.text, one.schemas, one.now, recent=one.option.recent, similarity=noted))
+    if unclear and _local_embedder(instance.settings.embedder):
+        alike = _likeness(instance, [asked[number] for number in unclear])
+        for number in unclear:
+            one = asked[number]
+            found[number] = by_rules(one.text, one.schemas, one.now, recent=one.option.recent, similarity=alike)
+    return found
 
 
-def _similarity(instance: Instance, text: str, schemas: Sequence[Schema]) -> list[float] | None:
-    """Cosine of the message and each description, where the embedder runs in this process."""
-    if not _local_embedder(instance.settings.embedder):
-        return None
-    texts = [text, *(f"{schema.name.replace('_', ' ')}: {schema.description}" for schema in schemas)]
+def _note(unclear: list[int], number: int, text: str, schemas: Sequence[Schema]) -> None:
+    unclear.append(number)
+
+
+def _likeness(instance: Instance, asked: Sequence[_Asked]) -> Callable[[str, Sequence[Schema]], list[float]]:
+    """Cosine of message and description, over vectors that are made in one go."""
+    texts = list(dict.fromkeys(text for one in asked for text in (_clean(one.text), *map(_described, one.schemas))))
     vectors = embed.vectors(instance, texts, [arguments.Options()] * len(texts)).to_pylist()
-    return [sum(a * b for a, b in zip(vectors[0], vector, strict=True)) for vector in vectors[1:]]
+    place = dict(zip(texts, vectors, strict=True))
+
+    def alike(text: str, schemas: Sequence[Schema]) -> list[float]:
+        own = place[_clean(text)]
+        return [sum(a * b for a, b in zip(own, place[_described(schema)], strict=True)) for schema in schemas]
+
+    return alike
+
+
+def _clean(text: str) -> str:
+    return unicodedata.normalize("NFC", text.replace("\x00", "")).strip()
+
+
+def _described(schema: Schema) -> str:
+    return f"{schema.name.replace('_', ' ')}: {schema.description}"
 
 
 @cache

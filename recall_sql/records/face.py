@@ -113,8 +113,8 @@ class Records:
 
         now, timezone: the moment and the zone of the user, from which "yesterday" is counted. dry_run: says what it
         would do and writes nothing. agent: whether a model may take several steps with tools; None lets it where one
-        step didn't settle an update or a delete, and the model can. Raises InputError without a user; ModelError where a
-        model fails.
+        step didn't settle an update or a delete, and the model can. Raises InputError without a user; ModelError
+        where a model fails.
         """
         from recall_sql.functions import detect_intent
         from recall_sql.session import instance_of

@@ -69,7 +69,8 @@ def _mistakes(line: dict[str, Any], found: Intent, counts: Counter[str]) -> Iter
     if refused:
         counts["refused right"] += not found.matched
         if found.matched:
-            yield f"should be left alone ({wanted}), is {found.intent} {found.schema} {_plain(found.data or found.updates)}"
+            given = _plain(found.data or found.updates)
+            yield f"should be left alone ({wanted}), is {found.intent} {found.schema} {given}"
         elif wanted == "several" and "two or more" not in found.reason:
             yield f"should say that it holds several records: {found.reason}"
         elif wanted == "incomplete" and "missing" not in found.reason:

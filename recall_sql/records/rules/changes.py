@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-import regex as re
-
 from recall_sql.models.rules import quantities
 from recall_sql.records.intents import Match
 from recall_sql.records.rules import fill, matching, phrases, spans, texts
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.words import fold, stem_list, stems
 from recall_sql.records.schemas import RecordField, Schema
 

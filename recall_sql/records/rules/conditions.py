@@ -10,10 +10,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-import regex as re
-
 from recall_sql.models.rules import quantities
 from recall_sql.records.rules import fill, phrases, spans, texts, times
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.words import fold, lexicon, stem, stem_list, stems, stopwords
 from recall_sql.records.schemas import RecordField, Schema
 

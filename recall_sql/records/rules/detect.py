@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-import regex as re
-
 from recall_sql.errors import InputError
 from recall_sql.records.intents import Intent
 from recall_sql.records.rules import changes, fill, forms, matching, phrases, spans
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.schemas import Schema
 
 EVIDENCE = 1.0  # the least a message must have in common with a schema

@@ -13,8 +13,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any
 
-import regex as re
-
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules import texts
 from recall_sql.records.rules.phrases import Sentence
 from recall_sql.records.rules.spans import Measure, Spans, unit_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import regex as re
+from recall_sql.records.rules import patterns as re
 
 _POLITE = re.compile(
     r"(?i)^(?:\s|[,.!]|hey\b|hi\b|hello\b|ok(?:ay)?\b|oh\b|so\b|well\b|sorry\b|oops\b|wait\b|actually\b(?=,?\s+(?:please\s+)?(?:delete|remove|change|update|make|set|correct))|please\b|pls\b|now\b|then\b|and\b|"

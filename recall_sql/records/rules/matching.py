@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-import regex as re
-
 from recall_sql.records.rules import fill
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.spans import Spans
 from recall_sql.records.rules.words import content, fold, lexicon, stem, stems
 from recall_sql.records.schemas import RecordField, Schema

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import regex as re
-
 from recall_sql.records.rules import fill
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import stem, stems
 from recall_sql.records.schemas import RecordField, Schema

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import regex as re
-
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.spans import Spans
 from recall_sql.records.rules.words import fold, irregular, lexicon, stem, word_list
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import regex as re
-
 from recall_sql.records.rules import conditions, fill, matching, naming, spans, times
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import content, stem, stems
 from recall_sql.records.schemas import RecordField, Schema

@@ -11,9 +11,8 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache
 
-import regex as re
-
 from recall_sql.models.rules import quantities
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules import times
 from recall_sql.records.rules.words import fold, lexicon, stem
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-import regex as re
-
+from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.phrases import Chunk, Sentence
 from recall_sql.records.rules.spans import Measure, Spans, unit_table
 from recall_sql.records.rules.words import fold, lexicon, stem, stem_list, stems, stopwords, word_list

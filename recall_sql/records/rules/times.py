@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
-import regex as re
-
 from recall_sql.models.rules import quantities
 from recall_sql.models.rules.quantities import MONTH, MONTHS
+from recall_sql.records.rules import patterns as re
 
 FAR_PAST, FAR_FUTURE = date(1, 1, 1), date(9999, 12, 31)
 DAY = timedelta(days=1)

@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-import regex as re
 import yaml
+
+from recall_sql.records.rules import patterns as re
 
 WORD = re.compile(r"[\p{L}\p{M}][\p{L}\p{M}'’-]*|\d[\d.,]*")
 
