@@ -17,7 +17,6 @@ from recall_sql.errors import RecallError
 from recall_sql.runner import RunResult, dialect, execute, from_text, render_tables
 from recall_sql.session import connect
 from recall_sql.shell.boxes import print_box
-from recall_sql.shell.interrupts import stoppable
 
 if TYPE_CHECKING:
     from recall_sql.runner.output import Format
@@ -107,8 +106,7 @@ class Shell:
         from recall_sql.cli.frame import one_line
 
         try:
-            with stoppable():
-                work()
+            work()
         except (RecallError, duckdb.Error, OSError) as error:
             self.tell(f"Error: {one_line(error)}")
             return False
