@@ -66,7 +66,7 @@ class Pattern:
     kind: str = "KNOWLEDGE"
     op: str = "assert"
     confidence: float = 0.95
-    needs: tuple[str, ...] = ()
+    needs: frozenset[str] = frozenset()
     lexical_needs: frozenset[str] = frozenset()
     own: bool = False  # opens with the speaker: "I", "we", "my" or "our"
     negative: bool = False  # speaks of "not" or "never" itself; the others never match a negated clause
@@ -121,7 +121,7 @@ def _compile(entry: dict[str, Any], macros: dict[str, str]) -> Pattern:
         kind=entry.get("kind", "KNOWLEDGE"),
         op=entry.get("op", "assert"),
         confidence=float(entry.get("confidence", 0.95)),
-        needs=tuple(need.lower() for need in entry.get("needs", []) if not need.startswith("LEX ")),
+        needs=frozenset(need.lower() for need in entry.get("needs", []) if not need.startswith("LEX ")),
         own=when.startswith(("{I}", "{MY}", "{AM}")),
         negative="not" in plain or "never" in plain,
         lexical_needs=_lexical_needs(entry.get("needs", [])),
@@ -171,7 +171,8 @@ def matches(clause: Clause, now: datetime | None) -> list[Fact]:
     tokens = _tokens(low)
     context = values.Context(clause, now)
     negated = _NEGATED.match(clause.text) is not None
-    fitting = [p for p in candidates if _fits(p, clause, low, tokens) and (p.negative or not negated)]
+    present = {word for word in _needles() if word in low}
+    fitting = [p for p in candidates if _fits(p, clause, present, tokens) and (p.negative or not negated)]
     for fallback in (False, True):
         for pattern in fitting:
             if pattern.fallback is fallback:
@@ -193,11 +194,17 @@ def _tokens(low: str) -> set[str]:
     return found | {word[:-1] for word in found if word.endswith("s")}
 
 
-def _fits(pattern: Pattern, clause: Clause, low: str, tokens: set[str]) -> bool:
+@cache
+def _needles() -> tuple[str, ...]:
+    """Every string that some pattern needs."""
+    return tuple(sorted({word for pattern in book() for word in pattern.needs}))
+
+
+def _fits(pattern: Pattern, clause: Clause, present: set[str], tokens: set[str]) -> bool:
     """Whether a clause of this sort, with these words, is worth the pattern's time."""
     if (clause.question and not pattern.ask) or (pattern.first and not clause.first):
         return False
-    if pattern.needs and not any(word in low for word in pattern.needs):
+    if pattern.needs and pattern.needs.isdisjoint(present):
         return False
     return not (pattern.lexical_needs and pattern.lexical_needs.isdisjoint(tokens))
 

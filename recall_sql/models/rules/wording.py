@@ -239,6 +239,11 @@ def _keep_comma(match: re.Match[str]) -> str:
     return ", " if found.startswith(",") != found.endswith(",") else " "
 
 
+def _without_lead(text: str) -> str:
+    lead = _LEAD.match(text)
+    return text[lead.end() :] if lead else text
+
+
 def requested(raw: str, *, bullet: bool = False) -> Clause:
     """A standing request: contractions undone and politeness gone, but every other word kept."""
     text = _squeeze(expand(raw))
@@ -266,7 +271,7 @@ def normalise(clause: Clause) -> Clause:
     text = _squeeze(expand(clause.text))
     if clause.raw.islower():
         text = _capitals(text)
-    text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
+    text = _without_lead(text)
     lead = _SOFT_LEAD.match(text)
     if lead:
         text = text[lead.end() :]
@@ -281,7 +286,7 @@ def normalise(clause: Clause) -> Clause:
         anymore = True
     if _STOPPED_BEING.match(text):
         text, anymore = _STOPPED_BEING.sub(r"\1 am not ", text), True
-    text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
+    text = _without_lead(text)
     lead2 = _SOFT_LEAD.match(text)
     if lead2:
         text = text[lead2.end() :]
