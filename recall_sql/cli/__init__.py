@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 import recall_sql
-from recall_sql.cli import batch, calls, memory, places, recipes, records
+from recall_sql.cli import batch, calls, chat, memory, places, recipes, records
 from recall_sql.cli.frame import Commands, readable_streams
 
 __all__ = ["cli", "main"]
@@ -28,6 +28,7 @@ for _command in (
     *batch.COMMANDS,
     *records.COMMANDS,
     *calls.COMMANDS,
+    *chat.COMMANDS,
 ):
     cli.add_command(_command)
 

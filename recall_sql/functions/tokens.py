@@ -1,14 +1,16 @@
 """search_tokens(text[, language]) and search_terms(query[, language]): what a text is found by.
 
-Deterministic and without a model. Words are cut by script, not by blanks alone: letters and digits hold together, scripts
-written without blanks become pairs of characters, and words are stemmed where Snowball has a stemmer for their script.
+Deterministic and without a model. Words are cut by script, not by blanks alone: letters and digits hold together,
+scripts written without blanks become pairs of characters, and words are stemmed where Snowball has a stemmer for their
+script.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -57,10 +59,16 @@ _SCRIPTS = [
 
 # Function words of English: a question is made of them, and they say nothing about what is looked for.
 _FUNCTION_WORDS = frozenset(
-    """a about am an and any are as at be been being but by can could did do does doing done for from had has have having
-    he her hers him his how i i'd i'll i'm i've if in into is it it's its just me my no not of on or our ours really she
-    should so some tell than that that's the their theirs them then there these they this those to too us very was we were
-    what what's when where which while who whom whose why will with would you you're you've your yours""".split()
+    regex.findall(
+        r"[a-z']+",
+        """
+        a about am an and any are as at be been being but by can could did do does doing done for from had
+        has have having he her hers him his how i i'd i'll i'm i've if in into is it it's its just me my no
+        not of on or our ours really she should so some tell than that that's the their theirs them then
+        there these they this those to too us very was we were what what's when where which while who whom
+        whose why will with would you you're you've your yours
+        """,
+    )
 )
 
 
@@ -105,7 +113,7 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
         found = piece.group()[: _LONGEST * 4]
         if piece.lastgroup == "unspaced":
             clusters = _CLUSTER.findall(found)
-            for first, second in zip(clusters, clusters[1:], strict=False):
+            for first, second in pairwise(clusters):
                 yield first + second, False
             for cluster in clusters:
                 if len(clusters) == 1 or _SINGLE.match(cluster):
@@ -134,7 +142,7 @@ def _language_of(word: str, language: str) -> str:
     return next((spoken for script, spoken in _SCRIPTS if script.match(word)), language)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stemmer(language: str) -> Stemmer.Stemmer:
     if language not in Stemmer.algorithms():
         raise InputError(f"there is no stemmer for {language!r}; there are {', '.join(Stemmer.algorithms())}")

@@ -61,7 +61,7 @@ def read(messages: Path, questions: Path) -> tuple[list[dict[str, Any]], list[Qu
     rows: list[dict[str, Any]] = []
     ids: dict[tuple[int, int], int] = {}
     moment = datetime(2024, 1, 1, tzinfo=UTC)
-    for line in gzip.open(messages, "rt", encoding="utf-8"):
+    for line in gzip.decompress(messages.read_bytes()).decode("utf-8").splitlines():
         said = json.loads(line)
         user_id = f"chat-{said['chat']}"
         if said["time_anchor"]:
@@ -126,7 +126,8 @@ def outcome(con: duckdb.DuckDBPyConnection, question: Question) -> Outcome:
 def facts_of(con: duckdb.DuckDBPyConnection, turn_id: int) -> set[str]:
     """How the facts that were extracted from a turn, or confirmed by it, are written in a context."""
     rows = con.execute(
-        "select distinct '- ' || on_one_line(if(f.kind = 'RULE', f.fact_value, fact_line(f.category, f.fact_key, f.fact_value))) "
+        "select distinct '- ' || on_one_line(if("
+        "f.kind = 'RULE', f.fact_value, fact_line(f.category, f.fact_key, f.fact_value))) "
         "from chat_fact_history as h join chat_facts as f using (fact_id) where h.source_turn_id = $1 and h.event in "
         "('created', 'confirmed', 'superseded', 'edited')",
         [turn_id],
@@ -152,7 +153,9 @@ def report(messages: Path, questions: Path) -> str:
     lines = []
     for kind in sorted(by_kind):
         all_of = by_kind[kind]
-        shares = [mean([float(getattr(one, name)) for one in all_of]) for name in ("any_source", "by_facts", "all_sources")]
+        shares = [
+            mean([float(getattr(one, name)) for one in all_of]) for name in ("any_source", "by_facts", "all_sources")
+        ]
         newest = [float(one.newer_first) for one in all_of if one.newer_first is not None]
         has_source = kind != "abstention"
         lines.append(
@@ -163,15 +166,19 @@ def report(messages: Path, questions: Path) -> str:
         )  # fmt: skip
     seconds = [one.seconds for group in by_kind.values() for one in group]
     kinds = con.sql("select kind, count(*) from chat_facts group by kind order by kind").fetchall()
-    return "\n\n".join(
-        [
-            "# BEAM",
-            f"`python -m tests.bench.bench_beam`: {messages.name}, {len(rows)} messages, {len(asked)} questions, facts by the rules "
-            f"({', '.join(f'{count} {kind}' for kind, count in kinds)}), context of 1,000 tokens, DuckDB {duckdb.__version__}, "
-            f"{datetime.now(UTC):%Y-%m-%d}. Median {statistics.median(seconds) * 1000:.0f} ms a context.",
-            table(["kind", "questions", "source turn", "by facts", "all sources", "newer first", "tokens"], lines),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# BEAM",
+                f"`python -m tests.bench.bench_beam`: {messages.name}, {len(rows)} messages, {len(asked)} questions, "
+                f"facts by the rules ({', '.join(f'{count} {kind}' for kind, count in kinds)}), "
+                f"context of 1,000 tokens, DuckDB {duckdb.__version__}, "
+                f"{datetime.now(UTC):%Y-%m-%d}. Median {statistics.median(seconds) * 1000:.0f} ms a context.",
+                table(["kind", "questions", "source turn", "by facts", "all sources", "newer first", "tokens"], lines),
+            ]
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,9 @@ def test_f02_the_morning_drink_is_tea_alone(con: duckdb.DuckDBPyConnection) -> N
     remember(con)
     say(con, "I've switched to tea in the mornings.", created_at="2026-02-01T08:00:00Z")
     remember(con)
-    values = " ".join(found(con, "chat_facts", "what does the user drink in the morning?", "fact_key || ' ' || fact_value"))
+    values = " ".join(
+        found(con, "chat_facts", "what does the user drink in the morning?", "fact_key || ' ' || fact_value")
+    )
     assert "tea" in values and "coffee" not in values
     history = con.sql("select string_agg(concat_ws(' ', fact_key, fact_value)) from chat_fact_history").fetchall()[0][0]
     assert "coffee" in history
@@ -88,7 +90,9 @@ def test_f17_nothing_of_another_user(con: duckdb.DuckDBPyConnection, session_id:
         ("Я вчера ел рыбу", "рыба"),
     ],
 )
-def test_f19_a_word_is_found_in_every_script(con: duckdb.DuckDBPyConnection, turn: str, query: str, indexed: bool) -> None:
+def test_f19_a_word_is_found_in_every_script(
+    con: duckdb.DuckDBPyConnection, turn: str, query: str, indexed: bool
+) -> None:
     for content in ("something else entirely", turn, "又一句话", "อีกประโยคหนึ่ง"):
         say(con, content)
     if indexed:

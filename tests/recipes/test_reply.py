@@ -15,7 +15,9 @@ from tests.servers import ScriptedServer, chat, error
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer(lambda call: error(400, "no") if "explode" in call.prompt else chat("Try the harbour.")) as running:
+    with ScriptedServer(
+        lambda call: error(400, "no") if "explode" in call.prompt else chat("Try the harbour.")
+    ) as running:
         yield running
 
 
@@ -30,7 +32,9 @@ def reply(con: duckdb.DuckDBPyConnection, message: str, **more: object) -> str:
     return runner.execute(con, runner.load("conversation_memory/reply"), values).tables[0].table.to_pylist()[0]["reply"]
 
 
-def test_it_answers_from_what_is_known_and_stores_both_turns(con: duckdb.DuckDBPyConnection, server: ScriptedServer) -> None:
+def test_it_answers_from_what_is_known_and_stores_both_turns(
+    con: duckdb.DuckDBPyConnection, server: ScriptedServer
+) -> None:
     con.execute(
         "insert into chat_facts (user_id, category, fact_key, fact_value, kind, confidence, observed_at) "
         "values ('lena', 'dietary', 'pescatarian', 'true', 'PREFERENCE', 0.9, now())"

@@ -38,7 +38,8 @@ def update(con: duckdb.DuckDBPyConnection, **values: object) -> None:
 
 def summaries(con: duckdb.DuckDBPyConnection) -> list[tuple]:
     return con.sql(
-        "select s.session_id, summary, content from chat_summaries s join chat_turns t on t.turn_id = through_turn_id order by 1"
+        "select s.session_id, summary, content from chat_summaries s "
+        "join chat_turns t on t.turn_id = through_turn_id order by 1"
     ).fetchall()
 
 

@@ -22,7 +22,8 @@ TURNS = [
 @pytest.fixture
 def con(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     con.executemany(
-        "insert into chat_turns (user_id, session_id, position, role, content, created_at) values (?, ?, ?, ?, ?, ?)", TURNS
+        "insert into chat_turns (user_id, session_id, position, role, content, created_at) values (?, ?, ?, ?, ?, ?)",
+        TURNS,
     )
     return con
 
@@ -71,7 +72,10 @@ def test_neighbours_come_along_under_the_rank_of_their_hit(con: duckdb.DuckDBPyC
 
 def test_a_turn_is_found_in_the_statement_after_its_insert_update_and_delete(con: duckdb.DuckDBPyConnection) -> None:
     index(con)
-    con.execute("insert into chat_turns (user_id, session_id, position, content, role) values ('lena', 's9', 1, 'A zeppelin!', 'user')")
+    con.execute(
+        "insert into chat_turns (user_id, session_id, position, content, role) "
+        "values ('lena', 's9', 1, 'A zeppelin!', 'user')"
+    )
     assert contents(con, "zeppelin") == ["A zeppelin!"]
     con.execute("update chat_turns set content = 'An airship!' where content = 'A zeppelin!'")
     assert (contents(con, "zeppelin"), contents(con, "airship")) == ([], ["An airship!"])
@@ -98,7 +102,10 @@ def test_statistics_are_tables(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_the_order_is_the_same_every_time(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("insert into chat_turns (content, role, session_id, position) select 'same words', 'user', 'x' || i, 1 from range(500) t(i)")
+    con.execute(
+        "insert into chat_turns (content, role, session_id, position) "
+        "select 'same words', 'user', 'x' || i, 1 from range(500) t(i)"
+    )
     sql = "select turn_id from hybrid_search('chat_turns', 'same words', k := 50, vector_weight := 0)"
     assert len({tuple(con.sql(sql).fetchall()) for _ in range(3)}) == 1
 
@@ -113,16 +120,25 @@ def test_meaning_finds_what_words_do_not_and_a_missing_vector_is_no_loss(con: du
 def test_recency_lifts_the_newer_of_two_equal_statements(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "insert into chat_turns (role, content, session_id, position, created_at) values "
-        "('user', 'The API answers in 300 ms on average', 'a', 1, '2026-01-01'), ('user', 'The API answers in 250 ms', 'b', 1, '2026-06-01')"
+        "('user', 'The API answers in 300 ms on average', 'a', 1, '2026-01-01'), "
+        "('user', 'The API answers in 250 ms', 'b', 1, '2026-06-01')"
     )
     assert "300" in contents(con, "average time the API answers")[0]
     assert "250" in contents(con, "average time the API answers", recency=0.6)[0]
 
 
 def test_any_table_with_a_text_column(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("create table notes as select unnest(['hello world', 'bye bye world', 'greetings']) as body, 1 as position")
-    assert [row[:1] for row in search(con, "worlds", "notes", text_column="body")] == [("hello world",), ("bye bye world",)]
-    assert con.execute("select * from hybrid_search('notes', 'bye', text_column := 'body')").fetchall()[0][:2] == ("bye bye world", 1)
+    con.execute(
+        "create table notes as select unnest(['hello world', 'bye bye world', 'greetings']) as body, 1 as position"
+    )
+    assert [row[:1] for row in search(con, "worlds", "notes", text_column="body")] == [
+        ("hello world",),
+        ("bye bye world",),
+    ]
+    assert con.execute("select * from hybrid_search('notes', 'bye', text_column := 'body')").fetchall()[0][:2] == (
+        "bye bye world",
+        1,
+    )
 
 
 def test_facts_are_weighed_by_confidence(con: duckdb.DuckDBPyConnection) -> None:
@@ -130,7 +146,9 @@ def test_facts_are_weighed_by_confidence(con: duckdb.DuckDBPyConnection) -> None
         "insert into chat_facts (category, fact_key, fact_value, confidence, observed_at) values "
         "('pet', 'cat_mochi', 'Mochi', 0.4, now()), ('pet', 'cat_biscuit', 'Biscuit', 0.9, now())"
     )
-    rows = con.execute("select fact_value, score from hybrid_search('chat_facts', 'the cat', vector_weight := 0)").fetchall()
+    rows = con.execute(
+        "select fact_value, score from hybrid_search('chat_facts', 'the cat', vector_weight := 0)"
+    ).fetchall()
     assert [row[0] for row in rows] == ["Biscuit", "Mochi"] and rows[0][1] > rows[1][1]
 
 
@@ -157,4 +175,9 @@ def test_an_odd_query_is_no_error(con: duckdb.DuckDBPyConnection, query: str) ->
 
 def test_another_cursor_reaches_it_by_its_full_name(con: duckdb.DuckDBPyConnection) -> None:
     cursor = con.cursor()
-    assert cursor.execute("select count(*) from recall_sql.hybrid_search('chat_turns', 'Kyoto', vector_weight := 0)").fetchall()[0][0] > 0
+    assert (
+        cursor.execute(
+            "select count(*) from recall_sql.hybrid_search('chat_turns', 'Kyoto', vector_weight := 0)"
+        ).fetchall()[0][0]
+        > 0
+    )
