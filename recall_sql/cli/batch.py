@@ -108,7 +108,8 @@ def run(
     _wrongly(batch.check)
     started, log = datetime.now(UTC), _log(log_format)
     write_compiled(Path(target), batch)
-    with opened(db) as con:
+    check_embedding = all(recipe.name != single._REEMBED for recipe in batch.recipes)
+    with opened(db, check_embedding=check_embedding) as con:
         outcomes = run_batch(con, batch, log)
     about = {"recall_sql": recall_sql.__version__, "database": db, "select": select, "started_at": started.isoformat()}
     write_results(Path(target), outcomes, **about)

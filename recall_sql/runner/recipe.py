@@ -117,9 +117,11 @@ def _listed(folders: Sequence[Path]) -> list[tuple[str, Path]]:
     """(name, path) of the recipes in the folders; the first folder that has a name wins."""
     found: dict[str, Path] = {}
     for folder in folders:
+        models_of_dbt = [project.parent for project in folder.rglob("dbt_project.yml")]
         for path in sorted(folder.rglob("*.sql")):
             inside = path.relative_to(folder)
-            if not any(part.startswith(("_", ".")) for part in inside.parts):
+            hidden = any(part.startswith(("_", ".")) for part in inside.parts)
+            if not hidden and not any(path.is_relative_to(project) for project in models_of_dbt):
                 found.setdefault(inside.with_suffix("").as_posix(), path)
     return sorted(found.items())
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import recall_sql
 from recall_sql.cli import cli
 from recall_sql.errors import InputError, RecipeError
-from recall_sql.runner import Recipe, catalogue, from_text
+from recall_sql.runner import Recipe, catalogue, from_text, load
 from recall_sql.runner.batch import Batch, run_batch
 from recall_sql.runner.checks import checks, run_check
 from recall_sql.runner.graph import Graph, as_mermaid
@@ -93,6 +93,12 @@ def test_parts_come_in_the_order_of_the_recipe_that_runs_them_and_run_once() -> 
     assert names(graph.select(["+land"])) == ["embed", "extract", "land"]
     assert names(graph.select(["*"])) == ["all"]
     assert "r0 -.-> r1" in as_mermaid(graph, [graph.recipes["all"], graph.recipes["embed"]])
+
+
+def test_models_of_the_dbt_project_are_no_recipes() -> None:
+    with pytest.raises(InputError) as told:
+        load("nothing/like/it")
+    assert "dbt/" not in str(told.value) and not any(one.name.startswith("dbt/") for one in catalogue())
 
 
 def test_the_shipped_recipes_have_an_order() -> None:
