@@ -60,7 +60,9 @@ _CONDITION = re.compile(
 )
 _MODAL = re.compile(
     r"(?i)^(?:(?:I|we)\s+(?:might|may|could|would(?!\s+(?:rather|prefer|describe|call\s+myself|"
-    r"like\s+(?:to\s+(?:keep|stay|spend|be\s+called|be\s+addressed|go\s+by|go\s+to|travel|visit|learn)|you\s+to|"
+    r"like\s+(?:to\s+(?:keep|stay|spend|be\s+called|be\s+addressed|go\s+by|go\s+to|"
+    r"travel|visit|learn|lose|quit|become|run|write|improve|save|read\s+more|finish|launch|"
+    r"get\s+(?:fit|in|better))|you\s+to|"
     r"answers|it\s+if|my|all|short|the\s+budget)|love\s+(?:to\s+keep|it\s+if\s+you)))|should|ought|"
     r"wish|used\s+to|wonder|doubt|dreamed|dreamt|will\s+never\s+be|"
     r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|"

@@ -102,7 +102,7 @@ def belonging(groups: Groups, context: Context) -> list[Row]:
             break
         phrase = re.sub(r"(?i)\s(?:by|near|in|at|on|with|from|for|called|named)\s.*$", "", bare(part))
         kind = re.search(
-            rf"(?i)\b({alternatives('belongings')})(?:\s(?:\d\w*|pro|max|mini|air|plus|se|ultra|oled))*$", phrase
+            rf"(?i)\b({alternatives('belongings')})s?(?:\s(?:\d\w*|pro|max|mini|air|plus|se|ultra|oled))*$", phrase
         )
         if kind and len(phrase.split()) <= 5:
             rows.append({"fact_key": snake(kind.group(1).lower()), "item": phrase})
@@ -134,11 +134,16 @@ def branded(groups: Groups, context: Context) -> list[Row]:
     """A thing known by its maker: "a Nikon Z6" is a camera; a phrase that says what it is needs no such help."""
     phrase = re.sub(r"(?i)\s(?:by|near|in|at|on|with|from|for|called|named|to)\b.*$", "", bare(trim(groups["obj"])))
     brands = mapping("brands")
-    maker = next((w for w in phrase.lower().split() if w in brands), None)
-    if not maker or not 1 <= len(phrase.split()) <= 6 or re.search(_KNOWN_THING, phrase):
+    said = phrase.split()
+    at = next((i for i, word in enumerate(said) if word.lower() in brands), None)
+    if at is None or at > 2 or len(said) > 6 or re.search(_KNOWN_THING, phrase):
         return []
-    if not any(w[:1].isupper() and w.lower() == maker for w in phrase.split()) and phrase.lower() != phrase:
+    model = said[at + 1 :]  # "Z6", "Galaxy S23": in capitals or with a digit, else it is something about a Nikon
+    if not all(word[:1].isupper() or any(ch.isdigit() for ch in word) for word in model):
         return []
+    if said[at].islower() and not context.clause.raw.islower():
+        return []
+    maker = said[at].lower()
     return [{"fact_key": brands[maker], "item": phrase}]
 
 

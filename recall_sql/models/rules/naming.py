@@ -16,7 +16,7 @@ _NAMING = re.compile(
     r"(?i)^(?:and\s)?(?:(?P<who>his|her|its|their)\snames?\s(?:is|are|:)|"
     r"(?P<who>he|she|it|they)\s(?:(?:is|are|was|were)\s(?:called|named)|goes?\sby|answers?\sto)|"
     r"(?:the\s)?names?\s(?:is|are)|"
-    r"(?:I|we)\s(?:have\s)?(?:call|called|name|named)\s(?P<who>him|her|it|them)|"
+    r"(?:I|we)\s(?:have\s)?(?:named|calle?d?(?=\s\w+\s(?-i:\p{Lu})))\s(?P<who>him|her|it|them)|"
     r"(?:called|named)(?:\s(?P<who>him|her|it|them))?)"
     r"\s(?P<names>(?-i:\p{L})[\p{L}' &,-]{1,60})$"
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import regex as re
 
-from recall_sql.models.rules.phrases import snake, split_list, trim
+from recall_sql.models.rules.lexicon import words
+from recall_sql.models.rules.phrases import singular, snake, split_list, trim
 from recall_sql.models.rules.values import Context, Groups, Row, parser
 
 _DURABLE_GOAL = re.compile(
@@ -217,7 +218,7 @@ def drink(groups: Groups, context: Context) -> list[Row]:
     part = next(
         (
             key
-            for words, key in (
+            for word, key in (
                 ("morning", "morning"),
                 ("breakfast", "morning"),
                 ("wake", "morning"),
@@ -229,11 +230,12 @@ def drink(groups: Groups, context: Context) -> list[Row]:
                 ("bed", "evening"),
                 ("day", "daily"),
             )
-            if words in time
+            if word in time
         ),
         "",
     )
-    return [{"fact_key": f"{part}_drink", "item": first[0]}] if part else []
+    item = singular(first[0]) if singular(first[0].lower()) in words("drinks") else first[0]
+    return [{"fact_key": f"{part}_drink", "item": item}] if part else []
 
 
 @parser
