@@ -153,6 +153,12 @@ class Flight:
         self.attempts.append(attempt)
         self.news.set()
 
+    def written_down(self, entries: int, attempts: int) -> None:
+        """Takes the first ones off the queues: they are in the database. Called by the thread that wrote them."""
+        for queue, count in ((self.entries, entries), (self.attempts, attempts)):
+            for _ in range(count):
+                queue.popleft()
+
     def _note(self, error: ModelError) -> None:
         """Whether it is of any use to go on with the rows that haven't been asked."""
         self._given_up += error.transient

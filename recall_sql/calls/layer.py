@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, cast
 
 import duckdb
 import numpy as np
@@ -111,7 +111,7 @@ class CallLayer:
                 raise flight.hopeless
 
         flight = self._flight("EMBED")
-        with self._instance.cursor() as cursor:
+        with self._own_connection() as cursor:
             loop.run(everything(), flight.news, lambda: job.write(flight, cursor))
 
     # -- answers -------------------------------------------------------------------------------------------------------
@@ -156,14 +156,32 @@ class CallLayer:
             await flight.ask_all(generator, pending)
 
         def keep() -> None:
-            entries, attempts = _emptied(flight.entries), _emptied(flight.attempts)
+            entries, attempts = list(flight.entries), list(flight.attempts)
             log.write(self._instance, attempts, entries if memo else (), cursor=cursor)
+            flight.written_down(len(entries), len(attempts))
 
         flight = self._flight(function)
-        # one cursor for all of it: a statement that was interrupted may find its database closing around it
-        with self._instance.cursor() as cursor:
+        with self._own_connection() as cursor:
             loop.run(everything(), flight.news, keep)
         return flight.answers
+
+    @contextmanager
+    def _own_connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """One that no other takes along when it is closed, as it does its cursors.
+
+        DuckDB 1.5 hands an interrupted statement back before its function has returned: the user may close the database
+        while what was answered is still to be written.
+        """
+        try:
+            connection = self._instance._reconnect()
+        except ConfigError:  # in memory: what isn't written when that is closed is lost anyway
+            connection = None
+        if connection is None:
+            with self._instance.cursor() as cursor:
+                yield cursor
+            return
+        with closing(connection):
+            yield connection
 
     # -- shared --------------------------------------------------------------------------------------------------------
 
@@ -249,7 +267,9 @@ class _EmbedJob:
 
     def write(self, flight: Flight, cursor: duckdb.DuckDBPyConnection) -> None:
         """Writes down what a flight has brought so far."""
-        self._save(_emptied(flight.entries), _emptied(flight.attempts), cursor)
+        rows, attempts = list(flight.entries), list(flight.attempts)
+        self._save(rows, attempts, cursor)
+        flight.written_down(len(rows), len(attempts))
 
     def _take(self, embedder: Embedder, rows: list[int], vectors: np.ndarray) -> None:
         """No row may get another row's vector, whatever a backend returns."""
@@ -288,8 +308,3 @@ def _keys(function: str, model: str, address: str | None, questions: Sequence[Qu
             shared, maker = common, Keys(function, model, address or "", *common)
         keys.append(maker.of(own))
     return keys
-
-
-def _emptied(queue: Any) -> list[Any]:
-    """Everything that is in a queue which another thread goes on filling."""
-    return [queue.popleft() for _ in range(len(queue))]

@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,8 @@ def _write(
             _insert(cursor, f"{store}.recall_asked", [vars(one) for one in asked], _ASKED)
         cursor.execute("commit").fetchall()
     except BaseException:
-        cursor.execute("rollback").fetchall()
+        with suppress(duckdb.Error):  # an interrupt may have ended it
+            cursor.execute("rollback").fetchall()
         raise
 
 

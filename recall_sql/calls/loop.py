@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import cache
@@ -73,6 +74,7 @@ def _come_home() -> None:
         if _waiting:
             cancel_all()
             _under_way.wait_for(lambda: not _waiting, 2 * GRACE)
+            time.sleep(0.2)  # and has left DuckDB, which aborts the process if one of its threads is still inside
 
 
 def cancel_all() -> None:

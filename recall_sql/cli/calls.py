@@ -11,7 +11,10 @@ from recall_sql.cli.frame import Commands, db_option, format_option, opened, wid
 from recall_sql.errors import InputError
 from recall_sql.runner import execute, from_text, load, render_tables
 
-_STATS = """
+_STATS = """/* recipe
+name: memo/stats
+description: What is remembered, and what that saved.
+*/
 -- result: Remembered
 select
     function, model, count(*) as answers, count(distinct input_hash) as inputs,
@@ -84,7 +87,7 @@ def print_estimate(db: str, name: str | None, values: Mapping[str, object], form
         lines = estimate_run(con, recipe, values)
         rows = pa.table({one.name: [getattr(line, one.name) for line in lines] for one in fields(Line)})
         con.register("estimated", rows)
-        result = execute(con, from_text("-- result: It would ask\nfrom estimated", "estimate"), record=False)
+        result = execute(con, from_text("from estimated", "estimate"), record=False)
     render_tables(result, format_, wide_console())
     if format_ == "table":
         click.echo(f"{recipe.name}: nothing was called and nothing was changed.", err=True)

@@ -6,12 +6,14 @@
 -- rows: that wanted an answer. Of these, saved_by_dedupe were equal to another row of their chunk, and for
 -- saved_by_memo distinct inputs the answer was known. calls: requests sent, each retry counted. cost_usd is null where a
 -- price isn't known. Latencies are those of answered requests.
-create or replace macro recall_sql.main.recall_usage(since := null) as table
+create or replace macro recall_sql.main.recall_usage(
+    since := null, asked_table := 'recall_asked', calls_table := 'recall_calls'
+) as table
 with asked as (
     select
         function, model,
         sum(rows)::bigint as rows, sum(repeated)::bigint as saved_by_dedupe, sum(remembered)::bigint as saved_by_memo
-    from recall_asked
+    from query_table(asked_table)
     where since is null or asked_at >= since::timestamptz
     group by function, model
 ),
@@ -26,7 +28,7 @@ called as (
             as cost_usd,
         quantile_cont(latency_ms, 0.5) filter (status in ('ok', 'invalid')) as p50_ms,
         quantile_cont(latency_ms, 0.95) filter (status in ('ok', 'invalid')) as p95_ms
-    from recall_calls
+    from query_table(calls_table)
     where since is null or called_at >= since::timestamptz
     group by function, model
 )
