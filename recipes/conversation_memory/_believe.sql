@@ -102,7 +102,7 @@ anti join {{ history | ident }} as h
     and coalesce(h.fact_value, '') = coalesce(c.fact_value, '')
     and h.op = c.op and h.source = c.source and h.observed_at = c.observed_at
     and coalesce(h.source_turn_id, -1) = coalesce(c.source_turn_id, -1)
-    and (c.source_turn_id is not null or h.session_id = c.home);
+    and if(h.source_turn_id is null, h.session_id, '') = if(c.source_turn_id is null, c.home, '');
 
 {% include "conversation_memory/_near_duplicates.sql" %}
 

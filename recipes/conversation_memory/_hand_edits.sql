@@ -15,14 +15,30 @@ with last_events as (
     group by fact_id
 ),
 known as (
-    select h.*
+    select
+        1::bigint as copy_no, h.fact_id, h.agent_id, h.user_id, h.session_id, h.slot, h.after_category, h.after_key,
+        h.after_value, h.after_kind, h.after_source, h.after_confidence, h.after_observed_at, h.after_turn_id
     from {{ history | ident }} as h
     semi join last_events as l using (event_id)
 ),
-standing as (
-    select f.*, row_number() over (partition by fact_id order by updated_at, fact_key) as copy_no
-    from {{ facts | ident }} as f
+people as (
+    select
+        fact_id, agent_id, user_id, session_id, category, fact_key, fact_value, slot, kind, source, confidence,
+        observed_at, source_turn_id, evidence, embedding is null as has_no_vector
+    from {{ facts | ident }}
     {% if whose == 'person' %} where agent_id = {{ agent_id }} and user_id = {{ user_id }} {% endif %}
+),
+copies as (
+    select
+        fact_id, agent_id, user_id, session_id, category, fact_key,
+        row_number() over (partition by fact_id order by agent_id, user_id, session_id, category, fact_key) as copy_no
+    from people
+    semi join (select fact_id from people group by fact_id having count(*) > 1) using (fact_id)
+),
+standing as (
+    select p.*, coalesce(c.copy_no, 1) as copy_no
+    from people as p
+    left join copies as c using (fact_id, agent_id, user_id, session_id, category, fact_key)
 )
 select
     if(f.copy_no > 1, uuid(), coalesce(f.fact_id, h.fact_id)) as fact_id,
@@ -49,18 +65,22 @@ select
         else current_timestamp
     end as observed_at,
     (f.category, f.fact_key) is distinct from (h.after_category, h.after_key) as named_differently,
-    f.embedding is null or (f.category, f.fact_key, f.fact_value) is distinct from (h.after_category, h.after_key, h.after_value)
+    f.has_no_vector or (f.category, f.fact_key, f.fact_value) is distinct from (h.after_category, h.after_key, h.after_value)
         as reads_differently,
     h.after_category as before_category, h.after_key as before_key, h.after_value as before_value,
     h.after_kind as before_kind, h.after_source as before_source, h.after_confidence as before_confidence,
     h.after_observed_at as before_observed_at, h.after_turn_id as before_turn_id
 from standing as f
-full join known as h on h.fact_id = f.fact_id and f.copy_no = 1
-where (f.agent_id, f.user_id, f.session_id, f.category, f.fact_key, f.fact_value, f.slot, f.kind, f.source, f.confidence, f.observed_at)
-    is distinct from
-    (if(h.after_key is not null, h.agent_id, null), if(h.after_key is not null, h.user_id, null),
-     if(h.after_key is not null, h.session_id, null), h.after_category, h.after_key, h.after_value,
-     if(h.after_key is not null, h.slot, null), h.after_kind, h.after_source, h.after_confidence, h.after_observed_at);
+full join known as h on h.fact_id = f.fact_id and h.copy_no = f.copy_no
+where f.fact_id is null and h.after_key is not null
+   or f.fact_id is not null and h.after_key is null
+   or f.fact_value is distinct from h.after_value or f.fact_key is distinct from h.after_key
+   or f.category is distinct from h.after_category
+   or f.fact_id is not null and (
+      f.slot is distinct from h.slot or f.kind <> h.after_kind or f.source <> h.after_source
+      or f.confidence <> h.after_confidence or f.observed_at <> h.after_observed_at
+      or f.user_id <> h.user_id or f.agent_id <> h.agent_id or f.session_id <> h.session_id
+   );
 
 -- step: place_hand_edits
 -- A belief that was renamed or written by hand goes into the slot of its key. Where another belief has that slot, it
