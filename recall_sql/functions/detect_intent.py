@@ -25,33 +25,48 @@ from recall_sql.models import registry
 from recall_sql.models.base import Request
 from recall_sql.records.intents import ARROW_TYPE, KINDS, Intent, Match
 from recall_sql.records.process import moment
-from recall_sql.records.schemas import Schema, from_json
+from recall_sql.records.schemas import RecordField, Schema, from_json
 from recall_sql.records.tables import declare, load_all
 
 if TYPE_CHECKING:
     from recall_sql.instance import Instance
 
 PROMPT_VERSION = "1"
-ANSWER: dict[str, Any] = {
-    "type": "object",
-    "required": ["schema", "intent", "confidence", "data", "match", "updates", "reason"],
-    "properties": {
-        "schema": {"type": ["string", "null"]},
+_JSON_TYPES = {"integer": "integer", "number": "number", "decimal": "number", "boolean": "boolean"}
+_RECENCY = {"type": ["string", "null"], "enum": ["latest", "oldest", None]}
+
+
+def answer_schema(schemas: Sequence[Schema]) -> dict[str, Any]:
+    """JSON Schema of a model's answer: one of these kinds of record, and only fields that they have."""
+    objects = [_object({spec.name: _of_field(spec) for spec in schema.fields}) for schema in schemas]
+    fields = {"anyOf": [*objects, {"type": "null"}]}
+    match = _object(
+        {"where": {"anyOf": objects or [_object({})]}, "recency": _RECENCY, "count": {"type": ["integer", "null"]}}
+    )
+    properties = {
+        "schema": {"type": ["string", "null"], "enum": [*(schema.name for schema in schemas), None]},
         "intent": {"type": "string", "enum": list(KINDS)},
         "confidence": {"type": "number"},
-        "data": {"type": ["object", "null"]},
-        "match": {
-            "type": ["object", "null"],
-            "properties": {
-                "where": {"type": "object"},
-                "recency": {"type": ["string", "null"], "enum": ["latest", "oldest", None]},
-                "count": {"type": ["integer", "null"]},
-            },
-        },
-        "updates": {"type": ["object", "null"]},
+        "data": fields,
+        "match": {"anyOf": [match, {"type": "null"}]},
+        "updates": fields,
         "reason": {"type": "string"},
-    },
-}
+    }
+    return {**_object(properties), "required": list(properties)}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _of_field(spec: RecordField) -> dict[str, Any]:
+    if spec.kind == "enum":
+        return {"type": "string", "enum": list(spec.choices)}
+    if spec.kind == "list" and spec.item:
+        return {"type": "array", "items": _of_field(spec.item)}
+    if spec.kind == "struct":
+        return _object({part.name: _of_field(part) for part in spec.parts})
+    return {"type": "object"} if spec.kind == "json" else {"type": _JSON_TYPES.get(spec.kind, "string")}
 
 
 class IntentOptions(arguments.Options):
@@ -149,7 +164,7 @@ def _detect_all(instance: Instance, asked: Sequence[_Asked | None]) -> list[Inte
             for row, intent in zip(rows, _by_rules(instance, inputs), strict=True):
                 found[row] = intent
             continue
-        answers = generate.ask(instance, "DETECT_INTENT", [_question(one) for one in inputs], model, inputs[0].option)
+        answers = generate.ask(instance, "DETECT_INTENT", [_question(instance, one) for one in inputs], model, inputs[0].option)
         for row, one, text in zip(rows, inputs, answers, strict=True):
             found[row] = None if text is None else read_answer(text, one.schemas)
     return found
@@ -210,12 +225,18 @@ def _local_embedder(name: str) -> bool:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-def _question(asked: _Asked) -> Question:
+def _question(instance: Instance, asked: _Asked) -> Question:
     prompt = template("intent_user.jinja").render(
         text=asked.text, schemas=asked.schemas, now=asked.now, recent=asked.option.recent
     )
     system = template("intent_system.jinja").render()
-    request = Request(prompt=prompt, system=system, temperature=0.0, max_tokens=1024, json_schema=ANSWER)
+    request = Request(
+        prompt=prompt,
+        system=system,
+        temperature=0.0,
+        max_tokens=instance.settings.max_tokens,
+        json_schema=answer_schema(asked.schemas),
+    )
     return Question(request, asked.text, PROMPT_VERSION, check=partial(_check, asked.schemas))
 
 

@@ -20,7 +20,7 @@ from recall_sql.records.schemas import Schema, from_model, read
 from tests.records.schemas import KINDS, NOW
 
 HERE = Path(__file__).parent
-FILES = ("messages.jsonl", "messages_other.jsonl", "messages_third.jsonl")
+FILES = ("messages.jsonl", "messages_other.jsonl", "messages_third.jsonl", "messages_fourth.jsonl")
 
 
 @dataclass
@@ -122,7 +122,8 @@ def main() -> None:
     for name in names:
         result = measure(Path(name))
         print(
-            f"{result.name}: {result.messages} messages, {result.right} entirely right ({result.right / result.messages:.1%})\n"
+            f"{result.name}: {result.messages} messages, {result.right} entirely right "
+            f"({result.right / result.messages:.1%})\n"
             f"  to be acted on: intent and schema right {result.share('intent right', 'acted'):.1%}, "
             f"wrong action {result.share('wrong action', 'acted'):.1%}\n"
             f"  to be left alone: left alone {result.share('refused right', 'refused'):.1%}\n"

@@ -30,7 +30,7 @@ def is_right(line: dict[str, Any], found: dict[str, Any]) -> bool:
     wanted = line["a"]
     if isinstance(result, list) and len(result) == 1 and len(result[0]) == 1:
         result = next(iter(result[0].values()))
-    if isinstance(wanted, bool) or isinstance(wanted, str) or result is None:
+    if isinstance(wanted, bool | str) or result is None:
         return str(result) == str(wanted)
     try:
         return abs(float(result) - wanted) < 0.01

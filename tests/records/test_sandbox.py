@@ -99,11 +99,11 @@ def test_a_model_that_answers_with_hostile_sql(con: duckdb.DuckDBPyConnection, p
         "select sum(amount) from payments",
         "with p as (select * from payments where amount > 1) select recipient, count(*) from p group by all",
         "select date_trunc('month', created_at) as m, sum(amount) over (order by created_at) from payments order by m",
-        "select p.recipient from payments p join payments q using (id) where lower(strip_accents(p.recipient)) like 'a%'",
+        "select p.recipient from payments p join payments q using (id) where lower(p.recipient) like 'a%'",
         "select count(*) filter (where amount > 10), median(amount), list(recipient) from payments",
         "select * from range(3)",
-        "select case when amount > 5 then 'big' else 'small' end as size, any_value(id) from main.payments group by size",
-        "select year(created_at), strftime(created_at, '%Y-%m'), date_diff('day', created_at, current_date) from payments",
+        "select case when amount > 5 then 'big' else 'small' end as size, any_value(id) from main.payments group by 1",
+        "select year(created_at), strftime(created_at, '%Y-%m'), current_date - created_at::date from payments",
     ],
 )
 def test_honest_sql_runs(sql: str, con: duckdb.DuckDBPyConnection) -> None:

@@ -219,7 +219,8 @@ def test_what_can_not_be_a_table(records: Records, name: str, schema: dict[str, 
 def test_columns_and_table_are_commented(records: Records, con: duckdb.DuckDBPyConnection) -> None:
     declare(records)
     without = con.execute(
-        "select table_name, column_name from duckdb_columns() where comment is null and table_name in (select name from recall_schemas)"
+        "select table_name, column_name from duckdb_columns()"
+        " where comment is null and table_name in (select name from recall_schemas)"
     ).fetchall()
     assert without == []
 

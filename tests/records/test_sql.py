@@ -30,16 +30,28 @@ def say(con: duckdb.DuckDBPyConnection, *messages: str, user: str = "ana", start
         con.execute("insert into record_messages (user_id, message, created_at) values (?, ?, ?)", [user, message, at])
 
 
+def one_message(con: duckdb.DuckDBPyConnection, user: str) -> None:
+    """A table of messages that isn't record_messages."""
+    columns = "uuid() as message_id, '" + user + "' as user_id, 'Paid Ana $10' as message, now() as created_at"
+    con.execute(f"create temp table said as select {columns}")
+
+
 def process(con: duckdb.DuckDBPyConnection, **values: object) -> list[tuple]:
     execute(con, load("structured_records/process"), {"schemas": list(KINDS), **values})
     return con.execute(
-        "select message, matched, action from record_results join record_messages using (message_id) order by created_at"
+        "select message, matched, action from record_results"
+        " join record_messages using (message_id) order by created_at"
     ).fetchall()
 
 
 def test_detect_intent(con: duckdb.DuckDBPyConnection) -> None:
     [(found,)] = con.execute(
-        "select detect_intent('Paid Jayden $150 for training yesterday', {schemas: ['payments'], user: 'ana', now: timestamptz '2026-03-04 10:00:00+00'})"
+        """
+        select detect_intent(
+            'Paid Jayden $150 for training yesterday',
+            {schemas: ['payments'], user: 'ana', now: timestamptz '2026-03-04 10:00:00+00'}
+        )
+        """
     ).fetchall()
     assert (found["matched"], found["schema"], found["intent"]) == (True, "payments", "insert")
     assert json.loads(found["data"]) == {
@@ -52,7 +64,11 @@ def test_detect_intent(con: duckdb.DuckDBPyConnection) -> None:
 
 def test_detect_intent_by_row_with_null(con: duckdb.DuckDBPyConnection) -> None:
     rows = con.execute(
-        "select (detect_intent(m)).intent from (values (1, 'Paid Ben $5'), (2, null), (3, 'delete my last workout'), (4, 'hello')) t(n, m) order by n"
+        """
+        select (detect_intent(m)).intent
+        from (values (1, 'Paid Ben $5'), (2, null), (3, 'delete my last workout'), (4, 'hello')) as t(n, m)
+        order by n
+        """
     ).fetchall()
     assert rows == [("insert",), (None,), ("delete",), ("none",)]
 
@@ -124,25 +140,22 @@ def test_several_matches_change_nothing(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_another_table_of_messages(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute(
-        "create temp table said as select uuid() as message_id, 'u' as user_id, 'Paid Ana $10' as message, now() as created_at"
-    )
+    one_message(con, "u")
     execute(con, load("structured_records/process"), {"schemas": ["payments"], "messages": "said"})
     assert con.execute("select user_id, amount from payments").fetchall() == [("u", 10)]
 
 
 def test_messages_of_nobody_are_left_alone(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute(
-        "create temp table said as select uuid() as message_id, '  ' as user_id, 'Paid Ana $10' as message, now() as created_at"
-    )
+    one_message(con, "  ")
     execute(con, load("structured_records/process"), {"schemas": ["payments"], "messages": "said"})
     assert con.execute("select count(*) from payments").fetchone() == (0,)
 
 
 def test_a_failed_model_call_leaves_the_message_pending(con: duckdb.DuckDBPyConnection) -> None:
     say(con, "Paid Ana $10", "Paid Ben $20")
-    answer = json.dumps({"schema": "payments", "intent": "insert", "confidence": 0.9, "data": {"recipient": "Ana", "amount": 10},
-                         "match": None, "updates": None, "reason": ""})  # fmt: skip
+    answer = json.dumps(
+        {"schema": "payments", "intent": "insert", "confidence": 0.9, "data": {"recipient": "Ana", "amount": 10}}
+    )
     with ScriptedServer(lambda call: error(400) if "Ben" in call.prompt else chat(answer)) as server:
         process(con, model=server.model())
     assert con.execute("select recipient from payments").fetchall() == [("Ana",)]

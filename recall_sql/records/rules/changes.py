@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
 
@@ -28,7 +28,7 @@ _SHOULD = re.compile(
     r"(?i)\b(?:should\s+(?:be|have\s+been|read|say)|(?:was|is|were)\s+(?:actually|really)|(?:was|is)\s+supposed\s+to\s+be|meant(?:\s+to\s+say)?|(?:it|that)\s+was|was|is|were)\b\s*"
 )
 _VERB = re.compile(
-    r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget|get\s+rid\s+of|take\s+(?:out|off|away|back)|throw\s+(?:out|away)|strike|scratch|rate|correction\s*:?|actually,?|no,)\s*"
+    r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget(?:\s+about)?|get\s+rid\s+of|take\s+(?:out|off|away|back)|throw\s+(?:out|away)|strike|scratch|rate|correction\s*:?|actually,?|no,)\s*"
 )
 
 
@@ -71,7 +71,10 @@ def split(text: str) -> tuple[str, str, str]:
         about, new = plain[: max(0, last.start() - 0)], plain[last.end() - 1 :]
         old = re.search(r"(?i)\bfrom\s+(?P<old>[^,]+?)\s*$", about)
         return (about[: old.start()], new, old["old"]) if old and re.search(r"\d", old["old"]) else (about, new, "")
-    m = re.match(r"(?i)^(?P<about>(?:that|it|this|the\s+last\s+one|my\s+last\s+\w+))\s+(?P<new>.+)$", plain)
+    m = re.match(
+        r"(?i)^(?P<about>(?:that|it|this|the\s+last\s+one|(?:my|the)\s+(?:last|latest|most\s+recent)\s+\p{L}+))\s+(?P<new>.+)$",
+        plain,
+    )
     return (m["about"], m["new"], "") if m else (plain, "", "")
 
 
@@ -84,21 +87,47 @@ def _chosen(plain: str, targets: list[re.Match[str]]) -> re.Match[str]:
 def read_delete(text: str, schema: Schema, now: datetime) -> Change:
     """Which records "delete the two oldest workouts" means."""
     about = _VERB.sub("", text.strip().rstrip(".!?"), count=1)
+    about = re.sub(r"(?i)^take\s+|\s+(?:out\s+of|off|from)\s+(?:the|my|our)\s+(?:\p{L}+)$|\s+out$", "", about)
     return Change(_match(about, schema, now, deleting=True), {}, about)
 
 
 def read_update(text: str, schema: Schema, now: datetime) -> Change:
     """What "update my last payment to Jayden to 200" changes, and in which record."""
     about, new, old = split(text)
-    updates = _new_values(about, new, schema, now)
+    updates = _new_values(about, new, schema, now, text)
     named = _field_named(about, schema)
     match = _match(about, schema, now, deleting=False, changing=tuple(updates), ignore=named)
+    if not updates:
+        match, updates = _restated(text, schema, now, match)
     if old and updates:
-        previous = _new_values(about, old, schema, now)
-        where = dict(match.where) | {name: value for name, value in previous.items() if name in updates}
+        where = dict(match.where) | _previous(about, old, new, schema, now, updates)
         match = Match(where, match.recency, match.count)
     problem = "" if updates else f"it doesn't say what of the {schema.name} record shall change, or to what"
     return Change(match, updates, about, problem)
+
+
+def _restated(text: str, schema: Schema, now: datetime, match: Match) -> tuple[Match, dict[str, Any]]:
+    """ "Actually, I paid Sarah $50": the record with these texts gets these numbers and days."""
+    m = re.match(r"(?i)^(?:actually|correction|sorry|oops|no|i\s+meant|wait)\b[\s,:]*(?=\p{L})", text)
+    if not m:
+        return match, {}
+    plain = text[m.end() :]
+    found = spans.find(plain, now)
+    data = fill.fill(schema, plain, found, phrases.read(plain, found), now).data
+    updates = {name: value for name, value in data.items() if not isinstance(value, str | list | bool)}
+    where = {name: value for name, value in data.items() if isinstance(value, str)}
+    return (Match(where, None, 1), updates) if where else (match, updates)
+
+
+def _previous(about: str, old: str, new: str, schema: Schema, now: datetime, updates: dict[str, Any]) -> dict[str, Any]:
+    """What the changed field held before: "4 miles, not 3" means three miles."""
+    found = {name: value for name, value in _new_values(about, old, schema, now).items() if name in updates}
+    changed = next(iter(updates))
+    measures, was = spans.find(new, now).measures, spans.find(old, now).measures
+    if found or not schema.get(changed).is_number or len(measures) != 1 or len(was) != 1:
+        return found
+    value = fill.convert(schema.get(changed), replace(measures[0], value=was[0].value))
+    return {} if value is None else {changed: value}
 
 
 def _field_named(about: str, schema: Schema) -> RecordField | None:
@@ -128,7 +157,7 @@ def _field_named(about: str, schema: Schema) -> RecordField | None:
     return None
 
 
-def _new_values(about: str, new: str, schema: Schema, now: datetime) -> dict[str, Any]:
+def _new_values(about: str, new: str, schema: Schema, now: datetime, said: str = "") -> dict[str, Any]:
     """field → value of the part behind "to": the field that is named, else the one that the value's kind fits."""
     new = new.strip(" .,!'\"")
     if not new:
@@ -140,6 +169,9 @@ def _new_values(about: str, new: str, schema: Schema, now: datetime) -> dict[str
         value = value_for(named, new, found, now)
         if value is not None:
             return {named.name: value}
+    placed = next((f for f in schema.fields if f.kind == "text" and "place" in dict(texts.roles(f))), None)
+    if placed is not None and not found.taken and re.match(r"(?i)(?:move|put|relocate)\b", said):
+        return {placed.name: re.sub(r"(?i)^(?:the|my|our)\s+", "", new)}
     whole = not re.search(r"[\p{L}]", _rest(new, found))
     if whole or not any(spec.kind == "text" for spec in schema.fields):
         filled = fill.Filled()
@@ -310,6 +342,10 @@ def choose(text: str, schemas: Sequence[Schema], now: datetime, recent: str | No
     ranked = sorted(zip(matching.scores(text, schemas, found), schemas, strict=True), key=lambda pair: -pair[0])
     if ranked and ranked[0][0] >= 1.2 and (len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= 0.5):
         return ranked[0][1], min(0.85, 0.5 + 0.1 * ranked[0][0]), ""
+    if new and re.match(r"(?i)(?:move|put|relocate)\b", text) and not spans.find(new, now).taken:
+        placed = [s for s in schemas if any("place" in dict(texts.roles(f)) for f in s.fields if f.kind == "text")]
+        if len(placed) == 1:
+            return placed[0], 0.6, ""
     last = next((schema for schema in schemas if schema.name == recent), None)
     points_back = re.search(r"(?i)\b(?:that|it|this|last\s+one|last\s+(?:entry|record))\b", about) or not about.strip()
     if last and points_back:

@@ -40,7 +40,7 @@ def detect(
         return _query(plain, schemas, now)
     if kind in ("update", "delete"):
         found = _change(kind, plain, schemas, now, recent)
-        if found.matched or kind == "delete" or not re.match(r"(?i)(?:put|set|rate|mark|make|raise)\b", plain):
+        if found.matched or kind == "delete" or not re.match(r"(?i)(?:put|rate)\b", plain):
             return found
         inserted = _insert(text, schemas, now, similarity)  # "put 12 boxes on shelf A3" begins like an update
         return inserted if inserted.matched else found
@@ -105,7 +105,9 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
             return Intent(False, "none", confidence=0.8, reason="it is about something that hasn't happened")
     evidence = matching.scores(text, schemas, found)
     filled = [fill.fill(schema, text, found, sentence, now) for schema in schemas]
-    ranked = sorted(range(len(schemas)), key=lambda i: -_rank(evidence[i], schemas[i], filled[i]))
+    ranked = sorted(
+        range(len(schemas)), key=lambda i: (evidence[i] < EVIDENCE, -_rank(evidence[i], schemas[i], filled[i]))
+    )
     best = ranked[0]
     if evidence[best] < EVIDENCE or _too_close(ranked, evidence, schemas, filled):
         chosen = _by_similarity(text, schemas, evidence, filled, similarity)

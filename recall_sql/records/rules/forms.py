@@ -10,7 +10,7 @@ _POLITE = re.compile(
     r"let'?s\b|just\b|go\s+ahead\s+and\b|you\s+can\b)"
 )
 _DELETE = re.compile(
-    r"(?i)^(?:delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget|get\s+rid\s+of|take\s+(?:out|off|away|back)|throw\s+(?:out|away)|strike|scratch|unlog)\b(?!\s+(?:off\s+to|by\s+the))"
+    r"(?i)^(?:delete|remove|erase|drop|discard|scrap|cancel|undo|trash|wipe|clear|forget(?:\s+about)?|get\s+rid\s+of|take\s+(?:out|off|away|back)|take\s+(?:the|my|that|all)\s+[^.?!]{1,40}?\s+(?:out|off)|throw\s+(?:out|away)|strike|scratch|unlog)\b(?!\s+(?:off\s+to|by\s+the))"
 )
 _UPDATE = re.compile(
     r"(?i)^(?:change|update|correct|fix|edit|modify|adjust|amend|revise|set|make|rename|move|reschedule|shift|mark|increase|decrease|raise|lower|bump|reduce|replace|switch|put|rate|add\s+(?:a|the)\s+(?:note|description|comment|rating)\b[^.]*\bto\s+(?:my|the|that))\b"
@@ -39,6 +39,15 @@ _OTHERS = re.compile(
 _CHAT = re.compile(
     r"(?i)^\W*(?:hi|hello|hey|thanks?|thank\s+you|thx|good\s+(?:morning|evening|night|afternoon)|how\s+are\s+you|bye|goodbye|see\s+you|ok(?:ay)?|cool|great|nice|yes|no|sure|lol|haha+|help|sorry|awesome|perfect|got\s+it|never\s*mind|what'?s\s+up|good\s+job|well\s+done)\b(?:[\s,!.]+(?:there|you|so\s+much|a\s+lot|everyone|friend|today|again|very\s+much|for\s+(?:the|your)\s+help|that'?s\s+all|how\s+are\s+you.*))*\W*$"
 )
+_STATE = re.compile(
+    r"(?i)^(?:the|this|that|it|these|those)\b[^,.]{0,40}?\b(?:is|was|are|were|has\s+been|isn['’]t|wasn['’]t|doesn['’]t|looks?|seems?)\b"
+)
+_SAYS_MORE = re.compile(
+    r"(?i)\d|[\"“”]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|hundred|thousand|dozen|pain|ache|rash|cough|fever|hurts?|by\s+\p{Lu})"
+)
+_TITLED = re.compile(
+    r"(?:Where|What|Who|When|How|Which|Why|Do|Did|Are|Is|Show)\b(?:\s(?:the|a|of|in|\p{Ll}{1,3}))*(?:\s\p{Lu}[\p{L}'’]+)+\s*(?:-|–|,|\sby\s\p{Lu})"
+)
 _TOO_LONG = 1200  # characters; a record is said in a sentence or two
 
 
@@ -61,13 +70,13 @@ def kind(text: str) -> tuple[str, str]:
     if _DELETE.match(plain):
         return "delete", ""
     if re.match(
-        r"(?i)should\s+i\b|what\s+if\b|(?:what|which|where|who|how|when)\b.*\bshould\s+(?:i|we)\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b|what\s+(?:do|are|would)\s+you\b|what(?:'s|\s+is)\s+your\b|(?:do|are|have)\s+you\b|who\s+are\s+you|tell\s+me\s+(?:about\b(?!\s+my)|a\s+joke)|recommend\b",
+        r"(?i)should\s+i\b|what\s+if\b|(?:what|which|where|who|how|when)\b.*\bshould\s+(?:i|we)\b|how\s+(?:do|can|should)\s+(?:i|you|one|we)\b|how\s+are\s+you\b|what\s+(?:do|are|would)\s+you\b|what(?:'s|\s+is)\s+your\b|(?:do|are|have)\s+you\b|who\s+are\s+you|tell\s+me\s+(?:about\b(?!\s+my)|a\s+joke)|recommend\b|what(?:['’]s|\s+is|\s+are)\s+(?:an?|some|the)\s+(?:good|best|great|nice|healthy|easiest)\b(?!.*\b(?:my|i)\b)",
         plain,
     ):
         return "none", "it asks for advice, not about records"
     if _UPDATE.match(plain):
         return "update", ""
-    if _QUESTION.match(plain) or plain.endswith("?"):
+    if (_QUESTION.match(plain) and not _TITLED.match(plain)) or plain.endswith("?"):
         return "query", ""
     if _CORRECTION.search(plain):
         return "update", ""
@@ -75,6 +84,8 @@ def kind(text: str) -> tuple[str, str]:
         return "none", "it is about something that hasn't happened"
     if _DENIED.search(plain):
         return "none", "it says that something did not happen"
+    if _STATE.match(plain) and not _SAYS_MORE.search(plain):
+        return "none", "it says how something is, not what was done"
     if _OTHERS.match(plain):
         return "none", "it is about somebody else"
     return "insert", ""

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from recall_sql.records.rules import fill
 from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.spans import Spans
+from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import content, fold, lexicon, stem, stems
 from recall_sql.records.schemas import RecordField, Schema
 
@@ -63,7 +64,7 @@ def subject_words() -> dict[str, frozenset[str]]:
 
 def scores(text: str, schemas: Sequence[Schema], spans: Spans | None = None) -> list[float]:
     """How much a message is about each schema. 1 and more is evidence, 3 is plenty."""
-    said = set(content(text))
+    said = set(content(text)) - unit_stems()
     vocabularies = [vocabulary(schema) for schema in schemas]
     shared = {word: sum(word in v.words for v in vocabularies) for word in said}
     found = []
@@ -74,7 +75,7 @@ def scores(text: str, schemas: Sequence[Schema], spans: Spans | None = None) -> 
         )
         rivals = sum(bool(set(words.subjects) & set(v.subjects)) for v in vocabularies)
         total = min(direct, 5.0) + min(1.5 * family, 3.0) / rivals**0.3
-        found.append(total + (_of_units(schema, spans, text) if spans else 0.0))
+        found.append(total + (_of_units(schema, spans, text) + _of_keeping(schema, spans, text) if spans else 0.0))
     return found
 
 
@@ -91,6 +92,32 @@ def _of_units(schema: Schema, spans: Spans, text: str) -> float:
         elif kind != "bare":
             score += 0.8 * any(kind in fill.dimensions(spec) for spec in numeric)
     return min(score, 1.6)
+
+
+_KEEPING = re.compile(
+    r"(?i)^\W*(?:(?:i|we)(?:\s+now|\s+still|\s+just)?\s+|there\s+(?:are|is)\s+|just\s+|please\s+)*"
+    r"(?:have|has|had|put|add(?:ed)?|stor(?:e|ed)|stock(?:ed)?|keep|kept|got|get|plac(?:e|ed)|receiv(?:e|ed)|left|mov(?:e|ed)|\d)"
+)
+_PLACED = re.compile(r"(?i)\b(?:in|on|at|to|into|inside)\s+(?:the|my|our|a|shelf|box|room|aisle|bin|warehouse)\b")
+
+
+def _of_keeping(schema: Schema, spans: Spans, text: str) -> float:
+    """Evidence of things counted and put somewhere, for a schema that counts things and says where they are."""
+    counted = any(measure.dimension in ("count", "bare") for measure in spans.measures)
+    if not counted or not _KEEPING.match(text) or not _PLACED.search(text):
+        return 0.0
+    counts = any(
+        spec.is_number and spec.required and not fill.dimensions(spec) and not spec.is_money for spec in schema.fields
+    )
+    place = any(spec.kind == "text" and "place" in dict(roles(spec)) for spec in schema.fields)
+    return 1.2 if counts and place else 0.0
+
+
+@cache
+def unit_stems() -> frozenset[str]:
+    """Words of units: that two things are measured in hours doesn't make them alike."""
+    shared = ("distance", "duration", "mass", "temperature", "percent", "rating")
+    return frozenset(stem(word) for word, (kind, _) in fill.unit_table().items() if kind in shared and len(word) > 1)
 
 
 def _counts(spec: RecordField, unit: str) -> bool:

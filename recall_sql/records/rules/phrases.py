@@ -24,7 +24,7 @@ _ASIDE = re.compile(
     r"(?:can|could|would|will)\s+you\s+(?:please\s+)?(?=log|add|record|note|track|save|put|write|enter|store|remember)|"
     r"(?:i(?:\s+would|'d)\s+like|i\s+want|i\s+need)\s+(?:you\s+)?to\s+(?=log|add|record|note|track|save|put|enter|store)|"
     r"(?:log|add|record|note(?:\s+down)?|track|save|put\s+down|write\s+down|enter|jot\s+down|store|remember|new|create|insert|register|feeling|having|experiencing|experienced|suffering\s+from|dealing\s+with)\b(?!\s+(?:on|off)\b)\s*:?(?:\s+(?:that|this|the\s+fact\s+that|down))?|"
-    r"i(?:'ve|\s+have)?\b(?:\s+(?:just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there(?:['’]s|\s+(?:are|is|were|was))\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|today\b\s*:?|yesterday\b\s*:?)"
+    r"i(?:['’]ve|['’]m|\s+am|\s+have)?\b(?:\s+(?:been|feeling|having|experiencing|just|also|finally|already|then|actually|recently|only|did|had\s+to|got\s+to|went\s+to|managed\s+to|finally))*|we(?:'ve|\s+have)?\b(?:\s+(?:just|also))*|there(?:['’]s|\s+(?:are|is|were|was))\b|(?:an?\s+|my\s+|new\s+)?\p{L}+(?:\s\p{L}+)?\s*:(?=\s*\S)|just\b|finally\b|earlier\b|been\b(?=\s+\p{L}+ing\b)|today\b\s*:?|yesterday\b\s*:?)"
 )
 _ENDS = frozenset(",;:()!?.–—\x01\x02")
 _BREAKS = word_list("clause_words")

