@@ -11,7 +11,7 @@ params:
   session_id: {type: text, default: default, help: "The conversation."}
   context_tokens: {type: int, default: 1000, min: 1, help: "About how many tokens there is room for before the message."}
   max_turns:  {type: int, default: 4, min: 0, help: "How many of the last turns to give word for word."}
-  max_recalled: {type: int, default: 10, min: 0, help: "How many earlier turns that matter to the message to add."}
+  max_recalled: {type: int, default: 15, min: 0, help: "How many earlier turns that matter to the message to add."}
   recall_from: {type: text, default: null, help: "Only earlier turns of this conversation; of all of the user's, if not given."}
   store:      {type: bool, default: true, help: "Keep the message and the reply as turns."}
   threads:    {type: ident, default: chat_threads, help: "Table of threads."}

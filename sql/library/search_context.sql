@@ -157,7 +157,7 @@ order by
 
 create or replace macro recall_sql.main.context(
     session_id, query := null, user_id := 'default', agent_id := 'default',
-    max_tokens := 1000, max_turns := 4, max_recalled := 10, recall_roles := null, recall_from := null,
+    max_tokens := 1000, max_turns := 4, max_recalled := 15, recall_roles := null, recall_from := null,
     facts := 'chat_facts', turns := 'chat_turns', summaries := 'chat_summaries',
     postings := 'search_postings', indexed := 'search_turns'
 ) as table
@@ -198,7 +198,7 @@ from blocks;
 
 create or replace macro recall_sql.main.context_text(
     session_id, query := null, user_id := 'default', agent_id := 'default',
-    max_tokens := 1000, max_turns := 4, max_recalled := 10, recall_roles := null, recall_from := null,
+    max_tokens := 1000, max_turns := 4, max_recalled := 15, recall_roles := null, recall_from := null,
     facts := 'chat_facts', turns := 'chat_turns', summaries := 'chat_summaries',
     postings := 'search_postings', indexed := 'search_turns'
 ) as table

@@ -293,7 +293,7 @@ def report(path: Path, grid: bool) -> str:
         table(["", *CATEGORIES.values()], by_category),
         f"By conversation: {by_user}.",
         f"Sessions any@10 (a session ranks by its best turn): {sessions_any(deep, turns, questions):.3f}.",
-        f"CONTEXT, every fourth question: median {tokens_median:.0f} tokens (four bytes each), an evidence turn is in it "
+        f"CONTEXT, every fourth question: median {tokens_median:.0f} tokens (four bytes each), an evidence turn in it "
         f"for {in_context:.3f}; median {context_seconds * 1000:.0f} ms, "
         f"search {statistics.median(shipped.seconds) * 1000:.0f} ms.",
     ]
