@@ -68,7 +68,7 @@ _MODAL = re.compile(
     r"am\s+(?:considering|thinking\s+(?:about|of)|wondering|not\s+sure|unsure|tempted|debating|"
     r"curious|imagining|pretending|supposed\s+to\s+be|toying)|have\s+(?:been\s+)?(?:considered|"
     r"thought\s+about|been\s+thinking|thinking)|thought\s+(?:I|about)|considered|"
-    r"was\b(?!\s+(?:born|raised|diagnosed|named|brought))|were\b(?!\s+(?:born|raised))|"
+    r"was\b(?!\s+(?:born|raised|diagnosed|named|brought|awarded|promoted|hired))|were\b(?!\s+(?:born|raised))|"
     r"had\b(?!.*\b(?:put\s+(?:my|our)|rehome|allergic|surgery|baby|operation|replacement|transplant|stroke|heart\s+attack|"
     r"c-section)\b)|all\s+(?:love|like|hate|know|live|have|need|want|are|do)|almost\b|nearly\b)|maybe\b|perhaps\b|probably\b|possibly\b|hopefully\b|"
     r"one\s+day\b|someday\b|who\s+knows)"
@@ -94,7 +94,7 @@ _PAST_OK = re.compile(
 )
 _OTHERS_WORDS = re.compile(
     r"(?i)\b(?:according\s+to|(?:she|he|they|people|everyone|everybody|somebody|someone|[A-Z]\w+|"
-    r"my\s+\w+(?:\s\w+)?|the\s+\w+)\s+(?:says?|said|tells?|told\s+(?:me|us)|thinks?|thought|claims?|"
+    r"my\s+\w+(?:\s\w+)?|the\s+\w+)\s+(?:says?|said|tells?(?!\s+you)|told\s+(?:me|us)|thinks?|thought|claims?|"
     r"claimed|believes?|assumes?|assumed|wrote|insists?|reckons?|jokes?|keeps?\s+(?:saying|telling)|"
     r"announced|mentioned|replied|goes|was\s+like|asked)\b(?!\s+me\s+to))"
 )

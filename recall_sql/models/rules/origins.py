@@ -23,7 +23,7 @@ def languages(groups: Groups, context: Context) -> list[Row]:
         )
     ):
         part = re.sub(
-            r"(?i)^(?:a\s+(?:bit|little)\s+(?:of\s+)?|some\s+|fluent\s+|basic\s+|native\s+|"
+            r"(?i)^(?:(?:conversational|fluent|proficient|basic)\s+in\s+|a\s+(?:bit|little)\s+(?:of\s+)?|some\s+|fluent\s+|basic\s+|native\s+|"
             r"conversational\s+|passable\s+|broken\s+|decent\s+|good\s+|perfect\s+|both\s+|only\s+|"
             r"very\s+little\s+|bad\s+|enough\s+|mostly\s+|a\s+few\s+words\s+of\s+|intermediate\s+|"
             r"advanced\s+|beginner\s+|how\s+to\s+speak\s+|to\s+speak\s+)+",

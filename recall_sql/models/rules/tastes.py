@@ -45,6 +45,8 @@ def taste_object(phrase: str) -> str | None:
     named = _TASTE_NAMES.match(phrase)
     if named:
         inner = trim(named.group(1))
+        if inner.lower() in words("drinks") | words("sports") | words("activities"):
+            return inner
         if inner.lower() not in words("the_tastes") and not inner[:1].isupper():
             return None
         return "the " + inner if inner.lower() in words("the_tastes") else inner
@@ -233,6 +235,7 @@ def pastime(groups: Groups, context: Context) -> list[Row]:
     """Whatever is named as a hobby ("my hobbies are …", "in my free time I …")."""
     rows = []
     for part in split_list(trim(groups["obj"])):
+        verbal = bool(groups.get("verb")) or part.lower().startswith("to ")
         part = re.sub(r"(?i)^(?:to|going|doing|mostly|I)\s+", "", part)
         first, _, rest = bare(part).partition(" ")
         if (
@@ -242,7 +245,7 @@ def pastime(groups: Groups, context: Context) -> list[Row]:
             or first.lower() in ("work", "relax", "am", "sleep", "watch", "go", "like", "love")
         ):
             continue
-        phrase = f"{gerund(first)} {rest}".strip() if groups.get("verb") else bare(part)
+        phrase = f"{gerund(first)} {rest}".strip() if verbal else bare(part)
         if _nounlike(phrase):
             rows.append({"item": phrase, "key": snake(phrase)})
     return rows

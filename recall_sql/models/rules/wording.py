@@ -136,7 +136,9 @@ _LEAD = re.compile(
     r"I\s+(?:told\s+you|said|mentioned|already\s+said|already\s+told\s+you|already\s+mentioned|"
     r"keep\s+telling\s+you)(?:\s+(?:earlier|before|that))*|"
     r"the\s+(?:thing|truth|fact|problem|issue)\s+is(?:\s+that)?|it\s+turns\s+out(?:\s+that)?|"
-    r"turns\s+out|as\s+I\s+(?:said|mentioned)|like\s+I\s+said|"
+    r"turns\s+out|which\s+is\s+why|that\s+is\s+why|"
+    r"I\s+(?:had|have|would)\s+been\s+meaning\s+to\s+(?:tell\s+you|say|mention)(?:\s+that)?|"
+    r"as\s+I\s+(?:said|mentioned)|like\s+I\s+said|"
     r"thinking(?=\s+(?:I|we)\b)|did\s+I\s+(?:mention|say|tell\s+you)(?:\s+that)?|"
     r"I\s+(?:just\s+)?(?:found\s+out|learned|learnt|realized|realised)(?:\s+that)?)(?:[,.!:]*\s+|"
     r"$))++(?=\S)"
@@ -251,8 +253,9 @@ def requested(raw: str, *, bullet: bool = False) -> Clause:
     return Clause(raw, re.sub(r"(?i),?\s*please$", "", text), first=True, bullet=bullet)
 
 
+_TEXTING = re.compile(r"(?<![\w'])(?:i|im|ive|i'm|i've)(?![\w'.])")
 _TO_A_PLACE = re.compile(
-    r"\b(?:in|to|from|near|around|outside|visit|visiting)\s(?P<two>(?P<one>[a-z][a-z'-]{3,})(?:\s[a-z][a-z'-]{2,})?)"
+    r"\b(?:in|to|from|near|around|outside|visit|visiting)\s(?!visit|see\b|go\b|travel)(?P<two>(?P<one>[a-z][a-z'-]{3,})(?:\s[a-z][a-z'-]{2,})?)"
 )
 
 
@@ -269,7 +272,7 @@ def _capitals(text: str) -> str:
 def normalise(clause: Clause) -> Clause:
     """`clause` with `text` in the form patterns expect, and its flags set."""
     text = _squeeze(expand(clause.text))
-    if clause.raw.islower():
+    if clause.raw.islower() or _TEXTING.search(clause.raw):
         text = _capitals(text)
     text = _without_lead(text)
     lead = _SOFT_LEAD.match(text)
