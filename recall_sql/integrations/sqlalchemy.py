@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -49,8 +50,9 @@ class RecallDialect(CatalogReflection, DuckDBDialect):
 
     @classmethod
     def engine_created(cls, engine: Engine) -> None:
-        """`engine.dispose()` lets the file go."""
+        """`engine.dispose()` lets the file go; a connection that comes back to the pool gets its search path back."""
         event.listen(engine, "engine_disposed", lambda disposed: disposed.dialect._close_owner())
+        event.listen(engine, "checkin", _restore_search_path)
 
     def create_connect_args(self, url: URL) -> tuple[tuple[()], dict[str, Any]]:
         """The arguments of `recall_sql.connect` from a URL: read_only, settings of recall_sql, options of DuckDB."""
@@ -92,6 +94,7 @@ class PooledConnection:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.native = connection
         self.notices: list[str] = []
+        self._search_path = connection.execute("select current_setting('search_path')").fetchall()[0][0]
         self._reading: PooledCursor | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -125,6 +128,10 @@ class PooledConnection:
         except duckdb.TransactionException as error:
             if "no transaction is active" not in str(error):
                 raise
+
+    def restore_search_path(self) -> None:
+        """Undoes what a USE has changed."""
+        self.native.execute("set search_path = '" + self._search_path.replace("'", "''") + "'").fetchall()
 
     def close(self) -> None:
         """Closes the connection; the database stays open until the engine is disposed."""
@@ -194,6 +201,12 @@ class PooledCursor:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.connection.native, name)
+
+
+def _restore_search_path(pooled: PooledConnection | None, _: Any) -> None:
+    if pooled is not None:  # None: the connection was given up
+        with suppress(duckdb.Error):  # it is closed
+            pooled.restore_search_path()
 
 
 def _truth(name: str, value: str) -> bool:

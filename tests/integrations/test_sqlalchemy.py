@@ -72,6 +72,15 @@ def test_every_pooled_connection_has_functions_macros_and_tables(engine: sa.Engi
         con.close()
 
 
+def test_a_search_path_that_was_changed_is_not_passed_on(url: str) -> None:
+    engine = sa.create_engine(url, pool_size=1, max_overflow=0)
+    for _ in range(2):
+        with engine.connect() as con:
+            assert con.execute(sa.text("select count(*) from chat_turns")).scalar() == 0
+            con.execute(sa.text("use recall_sql"))
+    engine.dispose()
+
+
 def test_threads_share_the_database_in_memory_too() -> None:
     engine = sa.create_engine("recall://")
     with engine.begin() as con:
