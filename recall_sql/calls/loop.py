@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from functools import cache
 from typing import Any
 
+IDLE = 4  # times as long as writing takes nothing is written, so that it never takes more than a fifth of a processor
 GRACE = 1.0  # seconds for requests that are given up to come to their end
 
 _under_way = threading.Condition()
@@ -30,7 +31,7 @@ def submit(work: Coroutine[Any, Any, Any]) -> Future[Any]:
 
 
 def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[], None]) -> None:
-    """Runs `work` to its end, and `keep` in the caller's thread whenever `work` sets `news`, and once at the end.
+    """Runs `work` to its end, and `keep` in the caller's thread soon after `work` sets `news`, and once at the end.
 
     Whatever interrupts the caller, the requests are given up, and `keep` gets what was answered before.
     """
@@ -50,7 +51,9 @@ def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[]
         while not (ended.is_set() or future.done()):
             news.wait(0.5)
             news.clear()
+            start = time.perf_counter()
             keep()
+            ended.wait(min(IDLE * (time.perf_counter() - start), 0.5))
         future.result(GRACE)
     except KeyboardInterrupt:
         cancel_all()  # other threads may work for the same statement

@@ -53,6 +53,7 @@ def questions(*prompts: str) -> list[Question]:
 
 @pytest.fixture
 def calls(con):
+    con.execute("select recall_set('retries', 0)").fetchall()
     return instance_of(con).calls
 
 
