@@ -290,7 +290,7 @@ def _load_library(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> None
     if instance.read_only:
         cursor.execute(f"use {LIBRARY}").fetchall()
         cursor.execute((resources.sql_dir() / "schema" / "02_calls.sql").read_text("utf-8")).fetchall()
-        cursor.execute(f"use {quoted(instance.database)}").fetchall()
+        _set_search_path(cursor, instance)  # macros over those tables find them here
     for script in sorted((resources.sql_dir() / "library").glob("*.sql")):
         cursor.execute(script.read_text("utf-8")).fetchall()
 
