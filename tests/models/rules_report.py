@@ -7,6 +7,7 @@ a false one. Negative sentences expect no fact at all.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -88,10 +89,22 @@ def report(score: Score) -> str:
     return "\n".join(lines)
 
 
+def speed(sentences: list[dict]) -> str:
+    """Sentences per second of CPU time, each seen for the first time; the libraries are loaded before."""
+    extractor = RulesExtractor()
+    extractor.extract("I live in Oslo, my exam is on 3 May and my budget is 300 euros.", now=NOW)
+    begin = time.process_time()
+    for sentence in sentences:
+        extractor.extract(sentence["text"], now=NOW)
+    return f"{len(sentences) / (time.process_time() - begin):.0f} sentences/s"
+
+
 def main() -> None:
     """Prints the report and every sentence that isn't fully right."""
+    pace = speed(load())
     score = measure(load())
     print(report(score))
+    print(pace)
     for text, missed, surplus in score.wrong:
         print(f"\n{text}")
         for fact in sorted(missed):
