@@ -164,7 +164,8 @@ def _detect_all(instance: Instance, asked: Sequence[_Asked | None]) -> list[Inte
             for row, intent in zip(rows, _by_rules(instance, inputs), strict=True):
                 found[row] = intent
             continue
-        answers = generate.ask(instance, "DETECT_INTENT", [_question(instance, one) for one in inputs], model, inputs[0].option)
+        questions = [_question(instance, one) for one in inputs]
+        answers = generate.ask(instance, "DETECT_INTENT", questions, model, inputs[0].option)
         for row, one, text in zip(rows, inputs, answers, strict=True):
             found[row] = None if text is None else read_answer(text, one.schemas)
     return found

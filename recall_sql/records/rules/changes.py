@@ -348,7 +348,7 @@ def choose(text: str, schemas: Sequence[Schema], now: datetime, recent: str | No
             return placed[0], 0.6, ""
     last = next((schema for schema in schemas if schema.name == recent), None)
     points_back = re.search(r"(?i)\b(?:that|it|this|last\s+one|last\s+(?:entry|record))\b", about) or not about.strip()
-    if last and points_back:
+    if last and points_back and (not new or _new_values(about, new, last, now)):
         return last, 0.7, ""
     if points_back and new:
         values = [(schema, _new_values(about, new, schema, now)) for schema in schemas]
