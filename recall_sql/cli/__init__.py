@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 import recall_sql
-from recall_sql.cli import batch, calls, chat, memory, places, recipes, records
+from recall_sql.cli import batch, beliefs, calls, chat, memory, places, recipes, records
 from recall_sql.cli.frame import Commands, readable_streams
 
 __all__ = ["cli", "main"]
@@ -24,6 +24,7 @@ def cli(debug: bool) -> None:
 for _command in (
     *recipes.COMMANDS,
     *memory.COMMANDS,
+    *beliefs.COMMANDS,
     *places.COMMANDS,
     *batch.COMMANDS,
     *records.COMMANDS,

@@ -120,10 +120,15 @@ def import_(
 @session_option
 @click.option("--category", metavar="NAME", help="dietary, budget, pet …")
 @click.option("--history", is_flag=True, help="How the beliefs came to be: every event, refused ones included.")
+@click.option("--as-of", metavar="TIME", help="What was believed at that moment (ISO 8601).")
 @format_option
-def facts(db: str, history: bool, format_: str, **filters: str | None) -> None:
-    """Show what is believed now, or with --history how it came to be."""
+def facts(db: str, history: bool, as_of: str | None, format_: str, **filters: str | None) -> None:
+    """Show what is believed now, with --as-of what was believed then, or with --history how it came to be."""
+    if history and as_of:
+        raise click.UsageError("--history and --as-of don't go together.")
     recipe = load("conversation_memory/history" if history else "conversation_memory/facts")
+    if as_of:
+        recipe, filters = load("beliefs/facts"), {**filters, "as_of": as_of}
     with opened(db, must_exist=True, read_only=True, check_embedding=False) as con:
         result = execute(con, recipe, filters)
     render_tables(result, format_, wide_console())

@@ -9,7 +9,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import recall_sql
 from recall_sql import Memory
 from tests.beliefs.telling import beliefs, said
 

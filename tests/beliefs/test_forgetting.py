@@ -29,13 +29,22 @@ def live(con: Con, user: str) -> None:
     m.title_thread(f"s0 {word}", f"about {word}")
     m.remember(f"{word} is the word", category=word, fact_key=word, evidence=word)
     m.update_fact(f"{word}.{word}", f"not {word}")
-    m.believe([said("pet.cat", word, when=1), taken_back("pet.cat", when=2), said("x", word), said("pet.dog", word, source="GOSSIP")])
+    m.believe(
+        [
+            said("pet.cat", word, when=1),
+            taken_back("pet.cat", when=2),
+            said("x", word),
+            said("pet.dog", word, source="GOSSIP"),
+        ]
+    )
     m.remember("system", category="a", fact_key="b", source="SYSTEM")
     with pytest.raises(RefusedError):
         m.update_fact("a.b", word)
     with pytest.raises(duckdb.Error):
         con.execute("select generate(?, {'model': 'http://127.0.0.1:9/v1#none'})", [word])
-    con.execute("insert into chat_summaries values ('default', ?, ?, ?, 1, now())", [user, f"s0 {word}", f"all about {word}"])
+    con.execute(
+        "insert into chat_summaries values ('default', ?, ?, ?, 1, now())", [user, f"s0 {word}", f"all about {word}"]
+    )
     con.execute("insert into recall_memo values (uuid(), 'h', 'GENERATE', 'm', ?, null, now())", [f"dear {word}"])
     con.execute("update recall_calls set error = ?", [f"{word} is not JSON"])
 
@@ -70,7 +79,12 @@ def test_a_person_leaves_no_row_and_after_compaction_no_byte(db: Path) -> None:
     assert again.export() == untouched
     again.remember("life goes on")
     assert con.execute("select count(*) = count(distinct event_id) from chat_fact_history").fetchall() == [(True,)]
-    assert con.execute("select comment from duckdb_columns() where table_name = 'chat_facts' and comment is null").fetchall() == []
+    assert (
+        con.execute(
+            "select comment from duckdb_columns() where table_name = 'chat_facts' and comment is null"
+        ).fetchall()
+        == []
+    )
     with pytest.raises(ConfigError, match="open"):
         compact(db)
     con.close()

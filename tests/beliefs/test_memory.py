@@ -21,7 +21,9 @@ def test_remember_keeps_the_words_and_makes_the_vector(con: Con) -> None:
 
 def test_two_long_texts_that_begin_alike_are_two_facts(con: Con) -> None:
     for end in ("red", "blue"):
-        memory(con).remember("When the deployment fails on a Friday afternoon the on-call engineer waves a flag of " + end)
+        memory(con).remember(
+            "When the deployment fails on a Friday afternoon the on-call engineer waves a flag of " + end
+        )
     assert len(beliefs(con)) == 2
 
 
@@ -69,7 +71,11 @@ def test_a_thread_exists_when_a_turn_names_it_and_reads_back_in_order(con: Con) 
     m = memory(con)
     for nth, (role, words) in enumerate([("user", "b"), ("assistant", "a"), ("user", "c")]):
         m.add(words, role=role, session_id="s1", created_at=at(9 - nth))
-    assert [(turn["role"], turn["content"]) for turn in m.messages("s1")] == [("user", "b"), ("assistant", "a"), ("user", "c")]
+    assert [(turn["role"], turn["content"]) for turn in m.messages("s1")] == [
+        ("user", "b"),
+        ("assistant", "a"),
+        ("user", "c"),
+    ]
     m.title_thread("s1", "Letters")
     (thread,) = m.threads()
     assert (thread["session_id"], thread["title"], thread["turns"]) == ("s1", "Letters", 3)

@@ -41,13 +41,20 @@ def test_plural_case_and_spelling_are_one_belief_within_a_batch(con: Con) -> Non
 
 
 def test_other_keys_for_one_belief_merge_within_a_batch_too(con: Con) -> None:
-    memory(con).believe([said("pet.cat_mochi", "Mochi", when=1), said("pet.cat", "Mochi", when=2), said("pet.cat_luna", "Luna")])
+    memory(con).believe(
+        [said("pet.cat_mochi", "Mochi", when=1), said("pet.cat", "Mochi", when=2), said("pet.cat_luna", "Luna")]
+    )
     assert beliefs(con) == {"pet.cat_luna": "Luna", "pet.cat_mochi": "Mochi"}
     assert memory(con).history(event="confirmed")[0]["fact_key"] == "cat"
 
 
 def test_what_is_different_stays_side_by_side(con: Con) -> None:
-    pairs = [("pet.cat_mochi", "Mochi"), ("pet.dog_biscuit", "Biscuit"), ("likes.jazz", "jazz"), ("likes.jazz_dance", "jazz dance")]
+    pairs = [
+        ("pet.cat_mochi", "Mochi"),
+        ("pet.dog_biscuit", "Biscuit"),
+        ("likes.jazz", "jazz"),
+        ("likes.jazz_dance", "jazz dance"),
+    ]
     for when, (name, value) in enumerate(pairs):
         memory(con).believe([said(name, value, when=when)])
     assert beliefs(con) == dict(pairs)

@@ -162,7 +162,9 @@ def main(facts: int = 1_000_000, candidates: int = 100_000) -> None:
         print(f"ten times the batch takes {large / small:.1f} times as long")
         print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
         each = loop(con, 2000)
-        print(f"loop: {each * 1000:.1f} ms each; in one go {large / candidates * 1000:.3f} ms: {each * candidates / large:.0f} times")
+        print(
+            f"loop: {each * 1000:.1f} ms each; in one go {large / candidates * 1000:.3f} ms: {each * candidates / large:.0f} times"
+        )
         print(f"SQLite upsert of the same keys: {sqlite(folder, con):.2f} s")
         con.close()
 
