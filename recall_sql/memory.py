@@ -110,12 +110,12 @@ class Memory(RecordMethods):
         evidence: str | None = None,
         observed_at: datetime | None = None,
     ) -> None:
-        """Stop believing a fact (recipe beliefs/forget_fact). History keeps it; `forget(fact=…)` erases it there too."""
+        """Stop believing a fact (recipe beliefs/forget_fact). `forget(fact=…)` erases it from history too."""
         values = {"fact": str(fact), "source": source, "session_id": session_id}
         self._run("beliefs/forget_fact", short=True, **values, evidence=evidence, observed_at=observed_at)
 
     def believe(self, candidates: Iterable[Mapping[str, Any]], *, fact_scope: str = "auto") -> dict[str, int]:
-        """Let a batch of typed candidates meet what is believed (recipe beliefs/believe); counts of events.
+        """Let a batch of candidates meet what is believed (recipe beliefs/believe); counts of events.
 
         A candidate has category, fact_key, fact_value, observed_at, and any of source (USER), session_id, confidence,
         kind, op, source_turn_id, evidence, replaces, agent_id, user_id. What is refused becomes history.

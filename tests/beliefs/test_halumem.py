@@ -1,4 +1,4 @@
-"""346 changes of preference of ten people (HaluMem), replayed. The mapping to candidates is here, the rules are the product's."""
+"""346 changes of preference of ten people (HaluMem), replayed. The mapping is here, the rules are the product's."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ def test_a_renamed_belief_competes_where_it_belongs_now(diet: Con) -> None:
 def test_a_row_written_by_hand_gets_its_slot_and_vector(diet: Con) -> None:
     diet.execute(
         "insert into chat_facts (user_id, category, fact_key, fact_value, confidence, observed_at)"
-        " values ('u1', 'likes', 'trains', 'trains', 1, '2026-01-01'), ('u1', 'dietary', 'vegan', 'true', 1, '2026-01-01')"
+        " values ('u1', 'likes', 'trains', 'trains', 1, '2026-01-01'),"
+        " ('u1', 'dietary', 'vegan', 'true', 1, '2026-01-01')"
     )
     next_run(diet)
     slots = dict(

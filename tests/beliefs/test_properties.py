@@ -125,7 +125,7 @@ class Believing(RuleBasedStateMachine):
             return
         for key in ("category, fact_key", "slot"):
             scope = f"agent_id, user_id, session_id, {key}"
-            doubles = f"select count(*) from (select {scope} from chat_facts group by all having count(*) > 1 or any_value(slot) is null)"
+            doubles = f"select count(*) from (select {scope} from chat_facts group by all having count(*) > 1)"
             assert self.con.execute(doubles).fetchall() == [(0,)]
 
     @invariant()
@@ -173,7 +173,8 @@ def believed(con: duckdb.DuckDBPyConnection, tellings: list[list[History]]) -> l
     for batches in itertools.zip_longest(*tellings, fillvalue=[]):
         heard = [piece | {"user_id": user} for user, batch in zip(users, batches, strict=True) for piece in batch]
         Memory(con).believe(heard)
-    query = "select session_id, category, fact_key, fact_value, source, observed_at from chat_facts where user_id = ? order by all"
+    columns = "session_id, category, fact_key, fact_value, source, observed_at"
+    query = f"select {columns} from chat_facts where user_id = ? order by all"
     return [con.execute(query, [user]).fetchall() for user in users]
 
 

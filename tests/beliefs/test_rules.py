@@ -45,7 +45,7 @@ def test_what_cant_be_normalised_is_noted_and_stops_nothing(con: Con, wrong: dic
     assert memory(con).believe(batch) == {}
 
 
-# --- 2 one candidate per key --------------------------------------------------------------------------------------------
+# --- 2 one candidate per key ------------------------------------------------------------------------------------------
 
 
 def test_within_a_batch_the_latest_then_the_most_trusted_then_the_most_confident_has_the_last_word(con: Con) -> None:
@@ -130,7 +130,7 @@ def test_a_fact_of_this_trip_stays_in_its_conversation(con: Con) -> None:
     assert one(con, "select session_id from chat_facts where fact_key = 'dog'") == ("s1",)
 
 
-# --- 5 time -------------------------------------------------------------------------------------------------------------
+# --- 5 time -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_later_statement_wins_whichever_is_heard_first(con: Con) -> None:
@@ -140,7 +140,7 @@ def test_the_later_statement_wins_whichever_is_heard_first(con: Con) -> None:
     assert events(con) == ["created", "rejected_stale"]
 
 
-# --- 6 confidence -------------------------------------------------------------------------------------------------------
+# --- 6 confidence -----------------------------------------------------------------------------------------------------
 
 
 def test_agreement_raises_confidence_once_per_turn(con: Con) -> None:
@@ -169,7 +169,7 @@ def test_a_new_value_brings_its_own_confidence(con: Con) -> None:
     assert one(con, "select fact_value, confidence from chat_facts") == ("Luna", 0.3)
 
 
-# --- 7 retraction -------------------------------------------------------------------------------------------------------
+# --- 7 retraction -----------------------------------------------------------------------------------------------------
 
 
 def test_taking_back_removes_the_row_and_leaves_history(con: Con) -> None:
@@ -196,7 +196,7 @@ def test_only_what_is_believed_can_be_taken_back(con: Con) -> None:
     assert events(con) == ["created", "nothing_to_retract", "retracted"]
 
 
-# --- 8 embedding --------------------------------------------------------------------------------------------------------
+# --- 8 embedding ------------------------------------------------------------------------------------------------------
 
 
 def test_the_vector_is_renewed_exactly_when_the_text_changed(con: Con) -> None:
@@ -211,7 +211,7 @@ def test_the_vector_is_renewed_exactly_when_the_text_changed(con: Con) -> None:
     assert one(con, stale) == (False,)
 
 
-# --- all of them --------------------------------------------------------------------------------------------------------
+# --- all of them ------------------------------------------------------------------------------------------------------
 
 
 def test_a_rerun_of_the_same_input_changes_nothing(con: Con) -> None:

@@ -47,7 +47,8 @@ def test_hand_edits_are_in_it_from_when_they_were_noticed(con: Con) -> None:
     con.execute("update chat_facts set fact_value = 'Luna' where fact_key = 'cat'")
     con.execute("delete from chat_facts where fact_key = 'dog'")
     con.execute(
-        "insert into chat_facts (user_id, category, fact_key, fact_value, confidence, observed_at) values ('u1', 'a', 'b', 'c', 1, now())"
+        "insert into chat_facts (user_id, category, fact_key, fact_value, confidence, observed_at)"
+        " values ('u1', 'a', 'b', 'c', 1, now())"
     )
     m.remember("x")
     assert as_of(con, datetime.now(UTC)) == table(con)

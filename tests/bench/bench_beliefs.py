@@ -28,7 +28,9 @@ select
     uuid() as fact_id, 'user ' || (range // 100) as user_id,
     ['hobby', 'likes', 'possession', 'goal', 'habit'][1 + range % 5] as category,
     'thing_' || (range % 100) as fact_key,
-    ['red', 'blue', 'green', 'white', 'black', 'small', 'large', 'old', 'young', 'odd'][1 + (hash(range) % 10)::bigint] as fact_value,
+    ['red', 'blue', 'green', 'white', 'black', 'small', 'large', 'old', 'young', 'odd'][
+        1 + (hash(range) % 10)::bigint
+    ] as fact_value,
     if(category = 'likes', 'taste/', category || '/') || fact_key as slot,
     timestamptz '2026-01-01' as observed_at
 from range({facts});
@@ -43,8 +45,11 @@ select
     'user ' || (place // 100) as user_id,
     ['hobby', 'likes', 'possession', 'goal', 'habit'][1 + place % 5] as category,
     'thing_' || (place % 100) || is_new as fact_key,
-    ['red', 'blue', 'green', 'white', 'black', 'small', 'large', 'old', 'young', 'odd'][1 + (hash(range, 1) % 10)::bigint] as fact_value,
-    0.8 as confidence, 'USER' as source, timestamptz '2026-02-01' + to_seconds(range) as observed_at, range as source_turn_id
+    ['red', 'blue', 'green', 'white', 'black', 'small', 'large', 'old', 'young', 'odd'][
+        1 + (hash(range, 1) % 10)::bigint
+    ] as fact_value,
+    0.8 as confidence, 'USER' as source, timestamptz '2026-02-01' + to_seconds(range) as observed_at,
+    range as source_turn_id
 from drawn;
 """
 
@@ -60,8 +65,8 @@ def fill(con: duckdb.DuckDBPyConnection, facts: int) -> None:
         "insert into chat_fact_history (fact_id, agent_id, user_id, session_id, slot, event, op, category, fact_key,"
         " fact_value, kind, source, confidence, observed_at, after_category, after_key, after_value, after_kind,"
         " after_source, after_confidence, after_observed_at)"
-        " select fact_id, 'default', user_id, '', slot, 'created', 'assert', category, fact_key, fact_value, 'KNOWLEDGE',"
-        " 'USER', 0.8, observed_at, category, fact_key, fact_value, 'KNOWLEDGE', 'USER', 0.8, observed_at from made"
+        " select fact_id, 'default', user_id, '', slot, 'created', 'assert', category, fact_key, fact_value,"
+        " 'KNOWLEDGE', 'USER', 0.8, observed_at, category, fact_key, fact_value, 'KNOWLEDGE', 'USER', 0.8, observed_at from made"
     )
     con.execute("drop table made")
     con.execute("checkpoint")
@@ -109,19 +114,19 @@ def loop(con: duckdb.DuckDBPyConnection, count: int) -> float:
             event = "rejected_stale"
         elif held is None:
             con.execute(
-                "insert into chat_facts (agent_id, user_id, session_id, category, fact_key, fact_value, slot, confidence,"
-                " observed_at, embedding) values (?, ?, ?, ?, ?, ?, ?, ?, ?, embed(fact_text(?, ?, ?)))",
+                "insert into chat_facts (agent_id, user_id, session_id, category, fact_key, fact_value, slot,"
+                " confidence, observed_at, embedding) values (?, ?, ?, ?, ?, ?, ?, ?, ?, embed(fact_text(?, ?, ?)))",
                 [*scope, value, f"{category}/{key}", confidence, observed_at, category, key, value],
             )
         else:
             con.execute(
-                "update chat_facts set fact_value = ?, confidence = ?, observed_at = ?, embedding = embed(fact_text(?, ?, ?))"
-                " where agent_id = ? and user_id = ? and session_id = ? and category = ? and fact_key = ?",
+                "update chat_facts set fact_value = ?, confidence = ?, observed_at = ?,"
+                " embedding = embed(fact_text(?, ?, ?)) where agent_id = ? and user_id = ? and session_id = ? and category = ? and fact_key = ?",
                 [value, confidence, observed_at, category, key, value, *scope],
             )
         con.execute(
-            "insert into chat_fact_history (agent_id, user_id, session_id, event, category, fact_key, fact_value, source)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into chat_fact_history (agent_id, user_id, session_id, event, category, fact_key,"
+            " fact_value, source) values (?, ?, ?, ?, ?, ?, ?, ?)",
             ["default", user, "", event, category, key, value, source],
         )
     seconds = time.perf_counter() - started
