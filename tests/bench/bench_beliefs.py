@@ -66,7 +66,8 @@ def fill(con: duckdb.DuckDBPyConnection, facts: int) -> None:
         " fact_value, kind, source, confidence, observed_at, after_category, after_key, after_value, after_kind,"
         " after_source, after_confidence, after_observed_at)"
         " select fact_id, 'default', user_id, '', slot, 'created', 'assert', category, fact_key, fact_value,"
-        " 'KNOWLEDGE', 'USER', 0.8, observed_at, category, fact_key, fact_value, 'KNOWLEDGE', 'USER', 0.8, observed_at from made"
+        " 'KNOWLEDGE', 'USER', 0.8, observed_at, category, fact_key, fact_value,"
+        " 'KNOWLEDGE', 'USER', 0.8, observed_at from made"
     )
     con.execute("drop table made")
     con.execute("checkpoint")
@@ -121,7 +122,8 @@ def loop(con: duckdb.DuckDBPyConnection, count: int) -> float:
         else:
             con.execute(
                 "update chat_facts set fact_value = ?, confidence = ?, observed_at = ?,"
-                " embedding = embed(fact_text(?, ?, ?)) where agent_id = ? and user_id = ? and session_id = ? and category = ? and fact_key = ?",
+                " embedding = embed(fact_text(?, ?, ?))"
+                " where agent_id = ? and user_id = ? and session_id = ? and category = ? and fact_key = ?",
                 [value, confidence, observed_at, category, key, value, *scope],
             )
         con.execute(
@@ -167,9 +169,7 @@ def main(facts: int = 1_000_000, candidates: int = 100_000) -> None:
         print(f"ten times the batch takes {large / small:.1f} times as long")
         print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
         each = loop(con, 2000)
-        print(
-            f"loop: {each * 1000:.1f} ms each; in one go {large / candidates * 1000:.3f} ms: {each * candidates / large:.0f} times"
-        )
+        print(f"loop: {each * 1000:.1f} ms each, {each * candidates / large:.0f} times as long as in one go")
         print(f"SQLite upsert of the same keys: {sqlite(folder, con):.2f} s")
         con.close()
 
