@@ -7,6 +7,7 @@ are bounded, and a process that takes too long is ended.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import struct
@@ -244,6 +245,11 @@ class Worker:
             self._asked = 0
         return self._process
 
+    def end(self) -> None:
+        """Ends the process, if there is one."""
+        with self._lock:
+            self._forget()
+
     def _forget(self) -> None:
         if self._process is not None:
             self._process.kill()
@@ -256,7 +262,9 @@ class Worker:
 
 @cache
 def _worker() -> Worker:
-    return Worker()
+    worker = Worker()
+    atexit.register(worker.end)
+    return worker
 
 
 def _close(stream: Any) -> None:

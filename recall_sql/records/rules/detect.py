@@ -11,6 +11,8 @@ from recall_sql.errors import InputError
 from recall_sql.records.intents import Intent
 from recall_sql.records.rules import changes, fill, forms, matching, phrases, spans
 from recall_sql.records.rules import patterns as re
+from recall_sql.records.rules.texts import roles
+from recall_sql.records.rules.words import word_list
 from recall_sql.records.schemas import Schema
 
 EVIDENCE = 1.0  # the least a message must have in common with a schema
@@ -103,6 +105,12 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
         schemas = [schema for schema in schemas if _PLANS.search(schema.description)]
         if not schemas:
             return Intent(False, "none", confidence=0.8, reason="it is about something that hasn't happened")
+    if word_list("foreign") & set(re.findall(r"[\p{L}'’]+", text.lower())):
+        return Intent(False, "none", confidence=0.5, reason="it isn't in English, which is all that the rules read")
+    if _INCOMING.search(text):
+        schemas = [schema for schema in schemas if not _pays_out(schema)]
+        if not schemas:
+            return Intent(False, "none", confidence=0.6, reason="the money came to the user")
     evidence = matching.scores(text, schemas, found)
     filled = [fill.fill(schema, text, found, sentence, now) for schema in schemas]
     ranked = sorted(
@@ -120,6 +128,18 @@ def _insert(text: str, schemas: Sequence[Schema], now: datetime, similarity: Sim
             return Intent(False, "none", confidence=0.5, reason=why)
         best = chosen
     return _checked(text, schemas, best, evidence, filled[best], now)
+
+
+_INCOMING = re.compile(
+    r"(?i)\b(?:owes?|owed|pays?|paid|sent|gave|refund(?:ed|s)?|transferred|venmoed|lent|returned|reimbursed)\s+(?:me|us)\b"
+    r"|^refund\b|\brefunded\b|\b(?:got|received|earned)\b[^.]{0,30}\d[^.]{0,20}\bfrom\b"
+)
+
+
+def _pays_out(schema: Schema) -> bool:
+    """Whether its records are money that leaves the user: an amount, somebody who gets it, and nobody who gives it."""
+    has = {role for spec in schema.fields if spec.kind == "text" for role, _ in roles(spec)}
+    return any(spec.is_money and spec.required for spec in schema.fields) and "receiver" in has and "giver" not in has
 
 
 _PLANS = re.compile(
