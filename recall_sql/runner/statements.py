@@ -56,7 +56,10 @@ def place_of(sources: Sources, offset: int) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class SourcedText:
-    """SQL with placeholders. `placed` holds (offset, placeholder), `named` the offsets of what `ident` and `count` wrote."""
+    """SQL with placeholders.
+
+    `placed` holds (offset, placeholder), `named` the offsets of what `ident` and `count` wrote.
+    """
 
     recipe: Recipe
     sql: str

@@ -105,9 +105,9 @@ create or replace macro recall_sql.main.slot_in_vocabulary(exclusive, slot, patt
         else slot
     end;
 
--- How far a source is trusted, from vocabulary/source_trust.csv.
+-- How far a source is trusted, from vocabulary/source_trust.csv. (The inner name differs so that trust_of(source) means the caller's column.)
 create or replace macro recall_sql.main.trust_of(who) as
-    (select known.trust from recall_sql.main.source_trust as known where known.source = who);
+    (select known.trust from (select source as known_source, trust from recall_sql.main.source_trust) as known where known.known_source = who);
 
 -- Two independent pieces of evidence for the same thing: at least one of them is right.
 create or replace macro recall_sql.main.confirmed(confidence, again) as

@@ -1,7 +1,7 @@
-"""Model calls from SQL, in one run on one machine: `python -m tests.bench.bench_calls [--small]`.
+"""Model calls from SQL, in one run on one machine: `python -m tests.bench.bench_calls [--small] [PART …]`.
 
 GENERATE against a server that takes 100 ms a request, beside the ideal for the concurrency and beside a row-by-row
-Python UDF; remembered rows; memory over many rows; a faulty server beside a sound one; kill -9. Prints a table, asserts
+Python UDF; remembered rows; memory over many rows; a faulty server beside a sound one; kill -9. Prints tables, asserts
 nothing. The server is a process of its own on the same machine: it takes processor time, but not our interpreter's.
 """
 
@@ -170,11 +170,12 @@ def faults(table: Table, folder: Path, rows: int) -> None:
             told = told_by(url)
             seen = con.execute("select count(*) filter (status <> 'ok'), max(attempt) from recall_calls").fetchall()[0]
     same = "equal" if results[0] == results[1] else "DIFFERENT"
+    twice = told["answered"] - told["distinct"]
     table.add_row(
         f"{rows:,} rows, 8 % of requests fail",
         f"{took:.1f} s",
         f"{told['distinct']:,} answered",
-        f"results {same}; {told['calls']:,} calls, {seen[0]} failed, {told['answered'] - told['distinct']} answered twice, at most {seen[1]} tries",
+        f"results {same}; {told['calls']:,} calls, {seen[0]} failed, {twice} answered twice, at most {seen[1]} tries",
     )
 
 
@@ -202,18 +203,27 @@ def killed(table: Table, folder: Path, rows: int, times: int) -> None:
     )
 
 
+PARTS = {
+    "throughput": lambda table, folder, part: throughput(table, folder, 2_000 // part, 200 // part),
+    "remembered": lambda table, folder, part: remembered(table, folder, 100_000 // part),
+    "memory": lambda table, folder, part: memory(
+        table, folder, [rows // part for rows in (10_000, 100_000, 1_000_000)]
+    ),
+    "faults": lambda table, folder, part: faults(table, folder, 5_000 // part),
+    "killed": lambda table, folder, part: killed(table, folder, 2_000, 20 if part == 1 else 4),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true", help="A tenth of everything.")
-    small = 10 if parser.parse_args().small else 1
-    table = Table("what", "measured", "beside", "ratio", title="Model calls from SQL")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="Only these.")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        throughput(table, Path(folder), 2_000 // small, 200 // small)
-        remembered(table, Path(folder), 100_000 // small)
-        memory(table, Path(folder), [10_000 // small, 100_000 // small, 1_000_000 // small])
-        faults(table, Path(folder), 5_000 // small)
-        killed(table, Path(folder), 2_000, 20 // (5 if small > 1 else 1))
-    Console(width=160).print(table)
+        for name in given.parts or PARTS:
+            table = Table("what", "measured", "beside", "ratio")
+            PARTS[name](table, Path(folder), 10 if given.small else 1)
+            Console(width=160).print(table)  # as it comes: the whole takes minutes
 
 
 if __name__ == "__main__":

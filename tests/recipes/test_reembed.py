@@ -31,5 +31,7 @@ def test_vectors_of_another_length(tmp_path: Path) -> None:
         con.close()
         con = recall_sql.connect(path, settings=settings)  # no complaint any more
         for table in ("chat_turns", "chat_facts"):
-            assert con.sql(f"select typeof(embedding), embedding is null from {table}").fetchall() == [("FLOAT[1024]", False)]
+            assert con.sql(f"select typeof(embedding), embedding is null from {table}").fetchall() == [
+                ("FLOAT[1024]", False)
+            ]
         con.close()

@@ -33,7 +33,9 @@ def sql_blocks(text: str) -> list[str]:
 def seed_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     blocks = sql_blocks(SEED.read_text("utf-8"))
     kept = [block for block in blocks if not block.startswith("DROP ")]
-    assert len(kept) >= 17 and any("VECTOR(384)" in block for block in kept) and any("GENERATE" in block for block in kept)
+    assert (
+        len(kept) >= 17 and any("VECTOR(384)" in block for block in kept) and any("GENERATE" in block for block in kept)
+    )
     path = tmp_path_factory.mktemp("seed") / "seed.sql"
     path.write_text("\n\n".join(kept), "utf-8")
     return path
@@ -55,9 +57,12 @@ def test_one_dietary_row_and_it_is_the_new_one(seeded) -> None:
 def test_turns_and_facts_are_embedded(seeded) -> None:
     con, _ = seeded
     assert con.sql("select count(*), count(embedding) from recipe_chat_turns").fetchall() == [(10, 10)]
-    assert con.sql("select typeof(embedding), count(*) from recipe_chat_facts group by 1").fetchall() == [("FLOAT[384]", 6)]
+    assert con.sql("select typeof(embedding), count(*) from recipe_chat_facts group by 1").fetchall() == [
+        ("FLOAT[384]", 6)
+    ]
     near = con.sql(
-        "select fact_key from recipe_chat_facts order by array_cosine_similarity(embedding, embed('likes trains')) desc limit 1"
+        "select fact_key from recipe_chat_facts"
+        " order by array_cosine_similarity(embedding, embed('likes trains')) desc limit 1"
     ).fetchall()
     assert near == [("prefers_rail",)]
 
@@ -76,8 +81,7 @@ def test_context_and_reply_are_shown(seeded) -> None:
     assert isinstance(reply, str) and reply.strip()
 
 
-def test_its_cleanup_runs_too(seeded, tmp_path: Path) -> None:
-    con, _ = seeded
+def test_its_cleanup_runs_too(tmp_path: Path) -> None:
     drops = [block for block in sql_blocks(SEED.read_text("utf-8")) if block.startswith("DROP ")]
     script = tmp_path / "cleanup.sql"
     script.write_text("\n".join(drops), "utf-8")
