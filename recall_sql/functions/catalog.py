@@ -153,7 +153,7 @@ FUNCTIONS = (
         usage="search_tokens(text[, language])",
         returns="VARCHAR[]",
         volatile=False,
-        description="The words of a text as search knows them: folded, stemmed, in pairs of characters where nothing separates.",
+        description="The words of a text as search knows them: folded, stemmed, or pairs of characters without word breaks.",
         work="tokens:tokens_of",
     ),
     SqlFunction(
