@@ -153,7 +153,7 @@ FUNCTIONS = (
         usage="search_tokens(text[, language])",
         returns="VARCHAR[]",
         volatile=False,
-        description="The words of a text as search knows them: folded, stemmed, or pairs of characters without word breaks.",
+        description="The words of a text as search knows them: folded, stemmed, or in pairs of characters.",
         work="tokens:tokens_of",
     ),
     SqlFunction(
