@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from functools import cache
 from typing import Any
 
-IDLE = 4  # times as long as writing takes nothing is written, so that it never takes more than a fifth of a processor
+IDLE = 4  # times the work of writing nothing is written, so that it never takes more than a fifth of a processor
 GRACE = 1.0  # seconds for requests that are given up to come to their end
 
 _under_way = threading.Condition()
@@ -51,9 +51,9 @@ def run(work: Coroutine[Any, Any, Any], news: threading.Event, keep: Callable[[]
         while not (ended.is_set() or future.done()):
             news.wait(0.5)
             news.clear()
-            start = time.perf_counter()
+            worked = time.thread_time()
             keep()
-            ended.wait(min(IDLE * (time.perf_counter() - start), 0.5))
+            ended.wait(min(IDLE * (time.thread_time() - worked), 0.5))
         future.result(GRACE)
     except KeyboardInterrupt:
         cancel_all()  # other threads may work for the same statement
