@@ -25,7 +25,7 @@ demo: .venv/.demo
 	.venv/$(BIN)/recall-sql demo --db demo.duckdb
 
 test: .venv/.test
-	.venv/$(BIN)/python -m pytest
+	.venv/$(BIN)/python -m pytest -n auto
 
 test-all: test test-dbt test-next
 
@@ -33,11 +33,17 @@ test-dbt: .venv-dbt/.test
 	.venv-dbt/$(BIN)/python -m pytest tests/integrations/test_dbt.py
 
 test-next: .venv-next/.test
-	.venv-next/$(BIN)/python -m pytest
+	.venv-next/$(BIN)/python -m pytest -n auto
 
 bench: .venv/.test
 	.venv/$(BIN)/python -m tests.bench.bench_embed
 	.venv/$(BIN)/python -m tests.bench.bench_functions
+	.venv/$(BIN)/python -m tests.bench.bench_calls
+	.venv/$(BIN)/python -m tests.bench.bench_beliefs
+	.venv/$(BIN)/python -m tests.bench.bench_records
+	.venv/$(BIN)/python -m tests.bench.bench_locomo
+	.venv/$(BIN)/python -m tests.bench.bench_beam
+	.venv/$(BIN)/python -m tests.bench.bench_search
 
 lint: .venv/.test
 	.venv/$(BIN)/python -m ruff check

@@ -141,3 +141,11 @@ def _closed(connection: duckdb.DuckDBPyConnection) -> bool:
     except duckdb.ConnectionException:
         return True
     return False
+
+
+def settle(connection: duckdb.DuckDBPyConnection) -> None:
+    """A checkpoint, after comments on tables: DuckDB 1.5 can't replay them from its log, so a process that dies before
+    the next one would leave a file that nobody can open. Not possible while somebody else writes, and then left out.
+    """
+    with suppress(duckdb.TransactionException):
+        connection.execute("checkpoint").fetchall()

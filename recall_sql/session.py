@@ -17,7 +17,7 @@ import duckdb
 
 from recall_sql import resources
 from recall_sql.errors import ConfigError, InputError
-from recall_sql.instance import LIBRARY, Home, Instance, closing_cursor, quoted
+from recall_sql.instance import LIBRARY, Home, Instance, closing_cursor, quoted, settle
 
 if TYPE_CHECKING:
     from recall_sql.settings import Settings
@@ -247,7 +247,7 @@ def _check_names(cursor: duckdb.DuckDBPyConnection) -> None:
         with suppress(duckdb.CatalogException):  # there is none: asked this way, it takes a twentieth of a catalog scan
             cursor.execute(f"explain select {function.name}(null)").fetchall()
             raise ConfigError(f"this database has a function {function.name} already, which recall_sql brings itself")
-    if cursor.execute("from duckdb_databases() where lower(database_name) = ?", [LIBRARY]).fetchall():
+    if cursor.execute(f"from duckdb_databases() where lower(database_name) = {_text(LIBRARY)}").fetchall():
         raise ConfigError(
             f"a database called {LIBRARY} is attached, which is the function library's name; attach it under another"
         )
@@ -268,24 +268,24 @@ def _create_tables(cursor: duckdb.DuckDBPyConnection, embedding: tuple[str, int]
             cursor.execute(script.read_text("utf-8").replace("{{ dimension }}", str(embedding[1]))).fetchall()
         cursor.execute(
             "insert or replace into recall_meta (name, value)"
-            " values ('schema_version', ?), ('embedding_model', ?), ('embedding_dimension', ?)",
-            [str(SCHEMA_VERSION), embedding[0], str(embedding[1])],
+            f" values ('schema_version', '{SCHEMA_VERSION}'), ('embedding_model', {_text(embedding[0])}),"
+            f" ('embedding_dimension', '{embedding[1]}')"
         ).fetchall()
         cursor.execute("commit").fetchall()
     except BaseException:
         cursor.execute("rollback").fetchall()
         raise
+    settle(cursor)
 
 
 def _load_library(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> None:
     """Macros and vocabulary, in a catalog of their own so that the user's file isn't littered."""
     cursor.execute(f"attach ':memory:' as {LIBRARY} (read_write)").fetchall()  # also beside a read-only file
     vocabulary = resources.sql_dir() / "vocabulary"
-    for name in ("fact_keys", "source_trust"):
+    for name, as_text in (("fact_keys", True), ("source_trust", False)):
         cursor.execute(
             f"create or replace table {LIBRARY}.main.{name} as"
-            f" from read_csv(?, header := true, all_varchar := {name == 'fact_keys'})",
-            [str(vocabulary / f"{name}.csv")],
+            f" from read_csv({_text(str(vocabulary / f'{name}.csv'))}, header := true, all_varchar := {as_text})"
         ).fetchall()
     if instance.read_only:
         cursor.execute(f"use {LIBRARY}").fetchall()
@@ -313,7 +313,7 @@ def _stored_embedding(cursor: duckdb.DuckDBPyConnection) -> tuple[str, int] | No
 
 def _meta(cursor: duckdb.DuckDBPyConnection, name: str) -> str | None:
     with suppress(duckdb.CatalogException):  # a database that recall_sql has never written to
-        rows = cursor.execute("select value from recall_meta where name = ?", [name]).fetchall()
+        rows = cursor.execute(f"select value from recall_meta where name = {_text(name)}").fetchall()
         return rows[0][0] if rows else None
     return None
 
@@ -350,3 +350,8 @@ def _check_embedding(instance: Instance, stored: tuple[str, int] | None, wanted:
         f"dimensions is set. Set RECALL_EMBEDDER={stored[0]} to go on with it, or make its vectors anew: "
         f"recall-sql run maintenance/reembed --db {instance.path or '…'}"
     )
+
+
+def _text(value: str) -> str:
+    """A SQL string. (Binding a parameter makes DuckDB import pandas where it is installed: a third of a second.)"""
+    return "'" + value.replace("'", "''") + "'"

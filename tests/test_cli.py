@@ -300,7 +300,7 @@ def test_a_failing_script_names_its_line_and_changes_nothing(recall, refused):
 def test_parameters_from_a_file(recall, refused):
     write("vars.yml", "session_id: s1", "max_turns: 2")
     code, out, _ = recall("compile", "conversation_memory/context", "--vars", "vars.yml", "--var", "max_turns=9")
-    assert code == 0 and "'s1'" in out and "limit 9" in out
+    assert code == 0 and "'s1'" in out and "max_turns := 9" in out
     write("bad.yml", "session_id: [")
     assert "bad.yml isn't YAML" in refused("compile", "conversation_memory/context", "--vars", "bad.yml")
     assert "absent.yml" in refused("compile", "conversation_memory/context", "--vars", "absent.yml")

@@ -43,7 +43,7 @@ def test_it_names_its_recipes_and_shows_the_context(tour):
     for recipe in ("import", "all", "facts", "history", "context"):
         assert f"recipes/conversation_memory/{recipe}.sql" in said
     assert "10 turns added" in said and "6 turns added to 1 thread; 10 already there" in said
-    assert "Standing instructions:" in said and "budget.max_gbp = 2100" in said
+    assert "Standing instructions:" in said and "budget max gbp: 2100" in said
     assert "   - Somewhere with fish\n" in said
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -494,3 +496,20 @@ def test_a_path_relative_to_the_working_directory(tmp_path, monkeypatch):
     plain = duckdb.connect(Path("memory.duckdb"))
     con.close()
     assert works(plain)
+
+
+def test_a_process_that_dies_leaves_a_file_that_opens(tmp_path):
+    path = tmp_path / "memory.duckdb"
+    code = f"""
+import os, recall_sql
+from recall_sql.records import Records
+con = recall_sql.connect({str(path)!r})
+Records(con).add_schema("payments", "Money paid to somebody", {{"properties": {{"amount": {{"type": "number"}}}}}})
+con.execute("insert into chat_turns (content, role) values ('kept', 'user')").fetchall()
+os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 9
+    con = recall_sql.connect(path)
+    assert con.sql("select content from chat_turns").fetchall() == [("kept",)]
+    assert con.sql("select count(*) from payments").fetchall() == [(0,)]
+    con.close()

@@ -12,6 +12,7 @@ import duckdb
 
 from recall_sql import resources
 from recall_sql.errors import InputError
+from recall_sql.instance import settle
 from recall_sql.records.schemas import RecordField, Schema, from_json
 from recall_sql.runner.execute import in_transaction
 
@@ -79,6 +80,8 @@ def declare(con: duckdb.DuckDBPyConnection, schema: Schema) -> str:
             """,
             {"name": schema.name, "description": schema.description, "definition": schema.as_json()},
         )
+    if not in_transaction(con):
+        settle(con)
     return "created" if old is None else "migrated"
 
 
