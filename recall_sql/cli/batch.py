@@ -96,19 +96,24 @@ def run(
     if recipe is not None and select:
         raise click.UsageError("RECIPE and --select don't go together: --select takes the name, too.")
     if estimate:
-        print_estimate(db, recipe, single._values(var, vars_file), format_)
+        print_estimate(db, recipe, single.values_of(var, vars_file), format_)
         return
     if recipe is not None:
-        single.run.callback(recipe=recipe, db=db, var=var, vars_file=vars_file, format_=format_)
+        single.run_one(recipe, db, var, vars_file, format_)
         return
     graph = _graph(folders)
     batch = Batch(
-        _wrongly(lambda: graph.select(select)), graph, single._values(var, vars_file), threads, fail_fast, full_refresh
+        _wrongly(lambda: graph.select(select)),
+        graph,
+        single.values_of(var, vars_file),
+        threads,
+        fail_fast,
+        full_refresh,
     )
     _wrongly(batch.check)
     started, log = datetime.now(UTC), _log(log_format)
     write_compiled(Path(target), batch)
-    check_embedding = all(recipe.name != single._REEMBED for recipe in batch.recipes)
+    check_embedding = all(recipe.name != single.REEMBED for recipe in batch.recipes)
     with opened(db, check_embedding=check_embedding) as con:
         outcomes = run_batch(con, batch, log)
     about = {"recall_sql": recall_sql.__version__, "database": db, "select": select, "started_at": started.isoformat()}
@@ -136,7 +141,7 @@ def test(
     A check is a recipe in a folder `_checks`. Exit code 1 if one of them finds a row.
     """
     found = _wrongly(lambda: _selected(checks(folders), select))
-    values = single._values(var, vars_file)
+    values = single.values_of(var, vars_file)
     with opened(db, must_exist=True, check_embedding=False) as con:
         results = [run_check(con, check, values) for check in found]
     if format_ == "json":

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from recall_sql.cli.frame import DEFAULT_DB, db_option, format_option, opened, pairs, step_progress, wide_console
+from recall_sql.cli.frame import DEFAULT_DB, format_option, opened, pairs, step_progress, wide_console
 from recall_sql.errors import InputError
 from recall_sql.runner import Recipe, RunResult, catalogue, compile_recipe, execute, from_text, load, render_tables
 from recall_sql.runner.params import Param
 
 # Recipes for databases whose vectors another model made, which connect() refuses otherwise.
-_REEMBED = "maintenance/reembed"
+REEMBED = "maintenance/reembed"
 
 var_option = click.option("--var", "var", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 vars_option = click.option(
@@ -22,27 +22,15 @@ vars_option = click.option(
 )
 
 
-@click.command()
-@click.argument("recipe")
-@db_option
-@var_option
-@vars_option
-@format_option
-def run(recipe: str, db: str, var: tuple[str, ...], vars_file: str | None, format_: str) -> None:
-    """Run a recipe (see `list`) or a .sql file, in one transaction.
-
-    \b
-    recall-sql run conversation_memory/all
-    recall-sql run conversation_memory/context --var session_id=s1 --format json
-    recall-sql run my_script.sql --db other.duckdb
-    """
-    found, values = load(recipe), _values(var, vars_file)
+def run_one(recipe: str, db: str, var: tuple[str, ...], vars_file: str | None, format_: str) -> None:
+    """Runs one recipe or script and prints its results; what `run RECIPE` does (the command is in batch.py)."""
+    found, values = load(recipe), values_of(var, vars_file)
     compile_recipe(found, values)  # a mistake in the values shows before a database is made
-    with opened(db, check_embedding=found.name != _REEMBED) as con, step_progress() as on_progress:
+    with opened(db, check_embedding=found.name != REEMBED) as con, step_progress() as on_progress:
         result = execute(con, found, values, on_progress=on_progress)
     render_tables(result, format_, wide_console())
     if format_ == "table":
-        click.echo(_summary(result), err=True)
+        click.echo(summary(result), err=True)
 
 
 @click.command("compile")
@@ -54,7 +42,7 @@ def compile_(recipe: str, var: tuple[str, ...], vars_file: str | None) -> None:
 
     Needs no database and calls no model.
     """
-    click.echo(compile_recipe(load(recipe), _values(var, vars_file)), nl=False)
+    click.echo(compile_recipe(load(recipe), values_of(var, vars_file)), nl=False)
 
 
 @click.command()
@@ -94,10 +82,10 @@ def list_(format_: str) -> None:
         click.echo(_for_people(recipe))
 
 
-COMMANDS = (run, compile_, sql, list_)
+COMMANDS = (compile_, sql, list_)
 
 
-def _values(var: tuple[str, ...], vars_file: str | None) -> dict[str, object]:
+def values_of(var: tuple[str, ...], vars_file: str | None) -> dict[str, object]:
     values: dict[str, object] = {}
     if vars_file is not None:
         import yaml
@@ -112,7 +100,7 @@ def _values(var: tuple[str, ...], vars_file: str | None) -> dict[str, object]:
     return {**values, **pairs("--var", var)}
 
 
-def _summary(result: RunResult) -> str:
+def summary(result: RunResult) -> str:
     steps = f"{len(result.steps)} step" + ("s" if len(result.steps) != 1 else "")
     rows = f"{result.rows_changed:,} row" + ("s" if result.rows_changed != 1 else "")
     return f"{result.recipe}: {steps}, {rows} changed, {result.seconds:.1f} s"
