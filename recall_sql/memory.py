@@ -197,9 +197,12 @@ class Memory(RecordMethods):
     # --- a person's rights --------------------------------------------------------------------------------------------
 
     def export(self) -> dict[str, Any]:
-        """Everything held about this person, whichever bot holds it (recipe beliefs/export)."""
+        """Everything held about this person, whichever bot holds it (recipe beliefs/export, and records by schema)."""
+        from recall_sql.records import person
+
         result = self._read("beliefs/export", scoped=False, user_id=self.user_id)
-        return json.loads(result.tables[0].table.column("export")[0].as_py())
+        held = json.loads(result.tables[0].table.column("export")[0].as_py())
+        return {**held, "records": person.held(self.con, self.user_id)}
 
     def forget(
         self,
@@ -212,13 +215,15 @@ class Memory(RecordMethods):
     ) -> Row:
         """Erase a conversation, a fact, what was said before a moment, or everything of this person (beliefs/forget).
 
-        `everything` takes what other bots hold about the person as well. Counts of what is gone are returned. The
-        file keeps freed blocks until it is compacted: `compact`.
+        `everything` takes what other bots hold about the person, and the person's records, as well. Counts of what is
+        gone are returned. The file keeps freed blocks until it is compacted: `compact`.
         """
         named = {"session_id": session_id, "fact": fact, "before": before}
         if everything == any(value is not None for value in named.values()):
             raise InputError("forget needs session_id, fact or before, or else everything=True; nothing was forgotten")
-        scope = {"user_id": self.user_id} if everything else {"user_id": self.user_id, "agent_id": self.agent_id}
+        if everything:
+            return forget_person(self.con, self.user_id)
+        scope = {"user_id": self.user_id, "agent_id": self.agent_id}
         result = self._run("beliefs/forget", scoped=False, **scope, **named, with_turns=with_turns)
         return _rows(result)[0]
 
@@ -236,6 +241,14 @@ class Memory(RecordMethods):
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
         given = {name: value for name, value in values.items() if value is not None}
         return execute(self.con, _shipped(recipe), given, record=False)
+
+
+def forget_person(con: duckdb.DuckDBPyConnection, user_id: str) -> Row:
+    """Erase a person: records of every schema, then all that beliefs/forget erases. Counts of what is gone."""
+    from recall_sql.records import person
+
+    records = person.erase(con, user_id)
+    return {**_rows(run(con, "beliefs/forget", user_id=user_id))[0], "records": records}
 
 
 def _rows(result: RunResult) -> list[Row]:

@@ -348,7 +348,7 @@ def _check_embedding(instance: Instance, stored: tuple[str, int] | None, wanted:
     raise ConfigError(
         f"this database holds {stored[1]}-dimension vectors of {stored[0]}, but {wanted[0]} with {wanted[1]} "
         f"dimensions is set. Set RECALL_EMBEDDER={stored[0]} to go on with it, or make its vectors anew: "
-        f"recall-sql run maintenance/reembed --db {instance.path or '…'}"
+        f"recall-sql run maintenance/reembed --var dimension={wanted[1]} --db {instance.path or '…'}"
     )
 
 

@@ -70,7 +70,7 @@ def why(db: str, fact: str, format_: str, **scope: str | None) -> None:
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def forget(db: str, before: str | None, with_turns: bool, then_compact: bool, yes: bool, **named: str | None) -> None:
     """Erase a person, a bot's memory, a conversation, a fact, or what is older than a moment, from the file too."""
-    from recall_sql.memory import compact, run
+    from recall_sql.memory import compact, forget_person, run
 
     given: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if before is not None:
@@ -80,7 +80,10 @@ def forget(db: str, before: str | None, with_turns: bool, then_compact: bool, ye
     if not yes:
         click.confirm(f"Erase {', '.join(f'{name} {value}' for name, value in given.items())} from {db}?", abort=True)
     with opened(db, must_exist=True, check_embedding=False) as con:
-        gone = run(con, "beliefs/forget", **given, with_turns=with_turns).tables[0].table.to_pylist()[0]
+        if set(given) == {"user_id"}:
+            gone = forget_person(con, str(given["user_id"]))
+        else:
+            gone = run(con, "beliefs/forget", **given, with_turns=with_turns).tables[0].table.to_pylist()[0]
     click.echo("Forgotten: " + ", ".join(f"{count} {what}" for what, count in gone.items()))
     if then_compact:
         compact(db)
