@@ -5,6 +5,8 @@ Commands import what they need when they are called, so that the ones that need 
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 import recall_sql
@@ -36,5 +38,6 @@ for _command in (
 
 def main() -> None:
     """The entry point."""
+    gc.set_threshold(100_000)  # what a command imports stays; looking for garbage in it is an eighth of the start
     readable_streams()
     cli()
