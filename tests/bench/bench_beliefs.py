@@ -139,7 +139,9 @@ def loop(con: duckdb.DuckDBPyConnection, count: int) -> float:
 def sqlite(folder: Path, con: duckdb.DuckDBPyConnection) -> float:
     """Seconds of INSERT … ON CONFLICT by executemany: no rules, no history, no vectors."""
     facts = con.execute("select user_id, category, fact_key, fact_value, confidence::double from chat_facts").fetchall()
-    rows = con.execute("select user_id, category, fact_key, fact_value, confidence::double from new_candidates").fetchall()
+    rows = con.execute(
+        "select user_id, category, fact_key, fact_value, confidence::double from new_candidates"
+    ).fetchall()
     with sqlite3.connect(folder / "facts.sqlite") as other:
         other.execute(
             "create table facts (user_id text, category text, fact_key text, fact_value text, confidence real,"

@@ -14,7 +14,7 @@ from recall_sql.runner import execute, from_text, load
 RUNS = """create table recall_runs (run_id uuid, recipe text, params text, status text, started_at timestamptz,
     finished_at timestamptz, error text, steps json, rows_changed bigint)"""
 NASTY = ["team-a", "o'brien", "会議-1", "🙂", "x'; DROP TABLE chat_facts; --"]
-FIELD = Path("/work/shared/field/cases.jsonl")
+FIELD = Path(__file__).parents[3] / "shared" / "field" / "cases.jsonl"
 
 
 @pytest.fixture
