@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIBRARY", "Instance", "closing_cursor", "connect", "instance_of", "last_error", "quoted", "register"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # DuckDB calls a function through a bare pointer and forgets to keep it alive when the connection that registered it is
 # closed, which crashes the process. So instances and their functions are never dropped: a few kilobytes each.
@@ -260,16 +260,18 @@ def _create_tables(cursor: duckdb.DuckDBPyConnection, embedding: tuple[str, int]
             f"a newer recall_sql made these tables (schema version {version}, this one knows {SCHEMA_VERSION}); "
             "upgrade recall-sql"
         )
-    if version is not None:
+    if version is not None and int(version) == SCHEMA_VERSION:
         return
     cursor.execute("begin transaction").fetchall()
     try:
-        for script in sorted((resources.sql_dir() / "schema").glob("*.sql")):
+        for script in sorted((resources.sql_dir() / "schema").glob("*.sql")):  # an older database gets what it lacks
             cursor.execute(script.read_text("utf-8").replace("{{ dimension }}", str(embedding[1]))).fetchall()
         cursor.execute(
-            "insert or replace into recall_meta (name, value)"
-            f" values ('schema_version', '{SCHEMA_VERSION}'), ('embedding_model', {_text(embedding[0])}),"
-            f" ('embedding_dimension', '{embedding[1]}')"
+            f"insert or replace into recall_meta (name, value) values ('schema_version', '{SCHEMA_VERSION}')"
+        ).fetchall()
+        cursor.execute(
+            "insert or ignore into recall_meta (name, value)"
+            f" values ('embedding_model', {_text(embedding[0])}), ('embedding_dimension', '{embedding[1]}')"
         ).fetchall()
         cursor.execute("commit").fetchall()
     except BaseException:

@@ -128,6 +128,13 @@ select
 
 {% include "conversation_memory/_forget.sql" %}
 
+-- step: keys
+-- Keys of a person who is forgotten open nothing any more. Their rows stay, nameless, so that the door stays closed.
+update recall_keys
+set user_id = '(forgotten)', label = null, revoked_at = coalesce(revoked_at, {{ run_started_at }})
+where user_id = {{ user_id }} and ({{ agent_id }} is null or agent_id = {{ agent_id }})
+  and {{ session_id }} is null and {{ fact }} is null and {{ before }}::timestamptz is null;
+
 -- step: show
 -- result: Forgotten
 select turns, facts, events, threads from forgotten_counts;
