@@ -7,13 +7,20 @@ con.sql("select embed('hello')")
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from recall_sql.errors import ConfigError, InputError, ModelError, RecallError, RecipeError
 from recall_sql.session import connect, last_error, register
 
+if TYPE_CHECKING:
+    from recall_sql.memory import Context, Memory, RefusedError, compact, run
+    from recall_sql.memory.asynchronous import AsyncMemory
+
 __all__ = [
+    "AsyncMemory",
     "ConfigError",
+    "Context",
     "InputError",
     "Memory",
     "ModelError",
@@ -28,15 +35,16 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_FROM_MEMORY = ("Memory", "RefusedError", "compact", "run")
+_HOME = {
+    **dict.fromkeys(("Context", "Memory", "RefusedError", "compact", "run"), "recall_sql.memory"),
+    "AsyncMemory": "recall_sql.memory.asynchronous",
+}
 
 
 def __getattr__(name: str) -> Any:
     """What few sessions need is imported when it is asked for."""
-    if name in _FROM_MEMORY:
-        from recall_sql import memory
-
-        return getattr(memory, name)
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,12 +10,14 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from recall_sql.connections import Connections
 from recall_sql.errors import InputError
 from recall_sql.records import store, tables
 from recall_sql.records.intents import Intent
 from recall_sql.records.process import Answer, Handler, Handlers, answer, carry_out, moment
 from recall_sql.records.sandbox import Limits
 from recall_sql.records.schemas import Schema, from_json, from_model, read
+from recall_sql.runner.conflicts import retrying
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
 class Records:
     """The records of one database. Every method but those about schemas names a user and refuses to work without one.
 
-    con: an open recall_sql connection. timezone: of users whose calls name none. model: who reads messages and
-    questions where a call names nobody: 'rules', or a model string; the setting `extractor`, if not given.
+    con: an open recall_sql connection; many threads may use one Records, each on a cursor of its own. timezone: of
+    users whose calls name none. model: who reads messages and questions where a call names nobody: 'rules', or a model
+    string; the setting `extractor`, if not given.
     """
 
     def __init__(
         self,
-        con: duckdb.DuckDBPyConnection,
+        con: duckdb.DuckDBPyConnection | Connections,
         *,
         timezone: str | None = None,
         model: str | None = None,
@@ -39,10 +42,15 @@ class Records:
         on_delete: Handler | None = None,
         on_query: Handler | None = None,
     ) -> None:
-        self._con, self._timezone, self._model = con, timezone, model
+        self._connections = con if isinstance(con, Connections) else Connections(con)
+        self._timezone, self._model = timezone, model
         self._classes: dict[str, type[BaseModel]] = {}
         self._handlers = Handlers()
         self._add_handlers(None, insert=on_insert, update=on_update, delete=on_delete, query=on_query)
+
+    @property
+    def _con(self) -> duckdb.DuckDBPyConnection:
+        return self._connections.con
 
     # --- schemas ------------------------------------------------------------------------------------------------------
 
@@ -205,7 +213,8 @@ class Records:
         schema = self.schema(intent.schema)
         if dry_run:
             return self._dry(schema, intent, user_id, at)
-        done, rows = carry_out(self._con, schema, intent, user_id, at)
+        con = self._con
+        done, rows = retrying(con, lambda: carry_out(con, schema, intent, user_id, at))
         return self._handled(done, schema.name, rows)
 
     def _dry(self, schema: Schema, intent: Intent, user_id: str, at: datetime) -> Answer:
@@ -246,7 +255,8 @@ class Records:
     ) -> dict[str, Any]:
         """Writes a record and returns its row. InputError lists what is wrong with the data."""
         store.check_user(user_id)
-        row = store.insert(self._con, self.schema(schema), user_id, data, moment(now, self._timezone))
+        con, kind, at = self._con, self.schema(schema), moment(now, self._timezone)
+        row = retrying(con, lambda: store.insert(con, kind, user_id, data, at))
         self._handlers.call("insert", schema, [row])
         return row
 
@@ -261,18 +271,18 @@ class Records:
     ) -> dict[str, Any]:
         """Changes fields of a record and returns its row. InputError if the user has no such record."""
         store.check_user(user_id)
-        kind = self.schema(schema)
-        store.one(self._con, kind, user_id, record_id)
-        row = store.update(self._con, kind, user_id, [record_id], updates, moment(now, self._timezone))[0]
+        con, kind, at = self._con, self.schema(schema), moment(now, self._timezone)
+        store.one(con, kind, user_id, record_id)
+        row = retrying(con, lambda: store.update(con, kind, user_id, [record_id], updates, at))[0]
         self._handlers.call("update", schema, [row])
         return row
 
     def delete(self, schema: str, record_id: UUID | str, user_id: str) -> dict[str, Any]:
         """Deletes a record and returns what it was. InputError if the user has no such record."""
         store.check_user(user_id)
-        kind = self.schema(schema)
-        store.one(self._con, kind, user_id, record_id)
-        row = store.delete(self._con, kind, user_id, [record_id])[0]
+        con, kind = self._con, self.schema(schema)
+        store.one(con, kind, user_id, record_id)
+        row = retrying(con, lambda: store.delete(con, kind, user_id, [record_id]))[0]
         self._handlers.call("delete", schema, [row])
         return row
 

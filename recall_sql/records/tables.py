@@ -6,7 +6,7 @@ Responsible for DDL and for the catalogue `recall_schemas`. Rows are store.py's 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import duckdb
 
@@ -38,7 +38,8 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         yield
         con.execute("commit")
     except BaseException:
-        con.execute("rollback")
+        with suppress(duckdb.TransactionException):  # a conflict has ended it already
+            con.execute("rollback")
         raise
 
 

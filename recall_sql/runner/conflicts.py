@@ -11,7 +11,9 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
 
 import duckdb
 
@@ -19,6 +21,7 @@ from recall_sql.errors import RecipeError
 from recall_sql.runner.execute import Progress, RunResult, execute, in_transaction
 from recall_sql.runner.recipe import Recipe
 
+T = TypeVar("T")
 PATIENCE = 60.0  # seconds
 _turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -37,28 +40,36 @@ def execute_retrying(
     In a caller's transaction nothing is repeated, since what it did before would have to be repeated as well.
     short: a write that is likely to meet others, and quick; it waits for its turn from the start.
     """
+    work = partial(execute, con, recipe, values, on_progress=on_progress)
+    return retrying(con, work, short=short, patience=patience)
+
+
+def retrying(
+    con: duckdb.DuckDBPyConnection, work: Callable[[], T], *, short: bool = True, patience: float = PATIENCE
+) -> T:
+    """The same for anything that is one transaction on `con` and leaves nothing behind when it fails."""
     if in_transaction(con):
-        return execute(con, recipe, values, on_progress=on_progress)
+        return work()
     if not short:
         try:
-            return execute(con, recipe, values, on_progress=on_progress)
-        except RecipeError as error:
+            return work()
+        except (RecipeError, duckdb.Error) as error:
             if not is_conflict(error):
                 raise
     give_up = time.monotonic() + patience
     while True:
         with _turns[_database(con)]:
             try:
-                return execute(con, recipe, values, on_progress=on_progress)
-            except RecipeError as error:
+                return work()
+            except (RecipeError, duckdb.Error) as error:
                 if not is_conflict(error) or time.monotonic() > give_up:
                     raise
         time.sleep(random.uniform(0.001, 0.02))  # not everybody waits for a turn
 
 
-def is_conflict(error: RecipeError) -> bool:
-    """Whether a recipe failed because of another transaction, and not because of anything in it."""
-    cause = error.__cause__
+def is_conflict(error: BaseException) -> bool:
+    """Whether a transaction failed because of another one, and not because of anything in it."""
+    cause = error if isinstance(error, duckdb.Error) else error.__cause__
     if isinstance(cause, duckdb.TransactionException):
         return "conflict" in str(cause).lower() or "Failed to commit" in str(cause)
     return isinstance(cause, duckdb.ConstraintException) and "duplicate key" in str(cause).lower()

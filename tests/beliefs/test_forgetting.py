@@ -24,7 +24,7 @@ def live(con: Con, user: str) -> None:
     word = canary(user)
     m = Memory(con, user_id=user)
     for nth in range(6):
-        m.add(f"I love {word} music. My name is {word}.", session_id=f"s{nth % 2} {word}", created_at=at(nth))
+        m.add(f"s{nth % 2} {word}", "user", f"I love {word} music. My name is {word}.", created_at=at(nth))
     run(con, "conversation_memory/all")
     m.title_thread(f"s0 {word}", f"about {word}")
     m.remember(f"{word} is the word", category=word, fact_key=word, evidence=word)
@@ -100,9 +100,9 @@ def test_a_bot_forgets_and_another_remembers(con: Con) -> None:
 
 def test_a_conversation_goes_with_what_was_learned_in_it_alone(con: Con) -> None:
     m = memory(con)
-    m.add("I have a cat called Mochi. My budget is 900 euros.", session_id="s1", created_at=at(1))
-    m.add("I live in Oslo.", session_id="s2", created_at=at(2))
-    m.add("I have a cat called Mochi.", session_id="s2", created_at=at(3))
+    m.add("s1", "user", "I have a cat called Mochi. My budget is 900 euros.", created_at=at(1))
+    m.add("s2", "user", "I live in Oslo.", created_at=at(2))
+    m.add("s2", "user", "I have a cat called Mochi.", created_at=at(3))
     run(con, "conversation_memory/all")
     m.forget(session_id="s1")
     assert sorted(fact["category"] for fact in m.facts()) == ["location", "pet"]
@@ -115,7 +115,7 @@ def test_a_conversation_goes_with_what_was_learned_in_it_alone(con: Con) -> None
 
 def test_a_fact_goes_from_history_too_and_isnt_read_again(con: Con) -> None:
     m = memory(con)
-    m.add("I have a cat called Mochi.", session_id="s1")
+    m.add("s1", "user", "I have a cat called Mochi.")
     run(con, "conversation_memory/all")
     m.forget(fact=str(m.facts()[0]["fact_id"])[:8])
     run(con, "conversation_memory/all")
@@ -126,8 +126,8 @@ def test_a_fact_goes_from_history_too_and_isnt_read_again(con: Con) -> None:
 
 def test_a_fact_goes_with_its_turns_if_asked(con: Con) -> None:
     m = memory(con)
-    m.add("I have a cat called Mochi.", session_id="s1")
-    m.add("I live in Oslo.", session_id="s1")
+    m.add("s1", "user", "I have a cat called Mochi.")
+    m.add("s1", "user", "I live in Oslo.")
     run(con, "conversation_memory/all")
     (pet,) = m.facts(category="pet")
     m.forget(fact=str(pet["fact_id"]), with_turns=True)
@@ -136,8 +136,8 @@ def test_a_fact_goes_with_its_turns_if_asked(con: Con) -> None:
 
 def test_what_is_older_than_a_moment_goes(con: Con) -> None:
     m = memory(con)
-    m.add("I have a cat called Mochi.", session_id="s1", created_at=at(1))
-    m.add("I live in Oslo.", session_id="s1", created_at=at(100))
+    m.add("s1", "user", "I have a cat called Mochi.", created_at=at(1))
+    m.add("s1", "user", "I live in Oslo.", created_at=at(100))
     run(con, "conversation_memory/all")
     m.forget(before=at(50))
     assert [fact["category"] for fact in m.facts()] == ["location"]
@@ -147,7 +147,7 @@ def test_what_is_older_than_a_moment_goes(con: Con) -> None:
 
 def test_one_session_name_of_two_people_needs_the_person(con: Con) -> None:
     for user in ("u1", "u2"):
-        memory(con, user).add("hello", session_id="s1")
+        memory(con, user).add("s1", "user", "hello")
     with pytest.raises(RecallError, match="several users"):
         run(con, "beliefs/forget", session_id="s1")
     assert len(memory(con).messages("s1")) == 1

@@ -70,7 +70,7 @@ def test_a_rule_is_in_the_context_whatever_is_asked(con: Con) -> None:
 def test_a_thread_exists_when_a_turn_names_it_and_reads_back_in_order(con: Con) -> None:
     m = memory(con)
     for nth, (role, words) in enumerate([("user", "b"), ("assistant", "a"), ("user", "c")]):
-        m.add(words, role=role, session_id="s1", created_at=at(9 - nth))
+        m.add("s1", role, words, created_at=at(9 - nth))
     assert [(turn["role"], turn["content"]) for turn in m.messages("s1")] == [
         ("user", "b"),
         ("assistant", "a"),
@@ -98,7 +98,7 @@ def test_what_belongs_to_no_thread_is_seen_from_every_one(con: Con) -> None:
 
 def test_why_names_the_turns_and_the_events(con: Con) -> None:
     m = memory(con)
-    m.add("I have a cat called Mochi.", session_id="s1", created_at=at(1))
+    m.add("s1", "user", "I have a cat called Mochi.", created_at=at(1))
     run(con, "conversation_memory/all")
     (fact,) = m.facts()
     why = m.why(f"{fact['category']}.{fact['fact_key']}")

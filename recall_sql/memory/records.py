@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
+
+from recall_sql.memory.scope import Row, Scope
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from recall_sql.records import Answer, Records, Schema
 
-Row = dict[str, Any]
 
-
-class RecordMethods:
+class RecordMethods(Scope):
     """Records of typed fields beside the facts. user_id: whose; the memory's own person, if it was given one."""
 
-    con: Any
-    user_id: str
-
-    @cached_property
+    @property
     def records(self) -> Records:
         """The records of this database, for handlers and everything that isn't about one person."""
         from recall_sql.records import Records
 
-        return Records(self.con)
+        with self._lock:
+            if self._records is None:
+                self._records = Records(self._connections)
+            return self._records
 
     def _person(self, user_id: str | None) -> str:
         from recall_sql.records.store import check_user
