@@ -14,6 +14,7 @@ from recall_sql.errors import ConfigError, InputError, ModelError, RecallError, 
 from recall_sql.session import connect, last_error, register
 
 if TYPE_CHECKING:
+    from recall_sql.backfills import backfill
     from recall_sql.memory import Context, Memory, RefusedError, compact, run
     from recall_sql.memory.asynchronous import AsyncMemory
 
@@ -27,6 +28,7 @@ __all__ = [
     "RecallError",
     "RecipeError",
     "RefusedError",
+    "backfill",
     "compact",
     "connect",
     "last_error",
@@ -38,6 +40,7 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(("Context", "Memory", "RefusedError", "compact", "run"), "recall_sql.memory"),
     "AsyncMemory": "recall_sql.memory.asynchronous",
+    "backfill": "recall_sql.backfills",
 }
 
 

@@ -10,7 +10,7 @@ import gc
 import click
 
 import recall_sql
-from recall_sql.cli import access, batch, beliefs, calls, chat, memory, places, recipes, records
+from recall_sql.cli import access, backfill, batch, beliefs, calls, chat, memory, places, recipes, records
 from recall_sql.cli.frame import Commands, readable_streams
 
 __all__ = ["cli", "main"]
@@ -29,6 +29,7 @@ for _command in (
     *beliefs.COMMANDS,
     *places.COMMANDS,
     *batch.COMMANDS,
+    *backfill.COMMANDS,
     *records.COMMANDS,
     *calls.COMMANDS,
     *chat.COMMANDS,

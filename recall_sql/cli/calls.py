@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 import click
+import duckdb
 
 from recall_sql.cli.frame import Commands, db_option, format_option, opened, wide_console
 from recall_sql.errors import InputError
 from recall_sql.runner import execute, from_text, load, render_tables
+
+if TYPE_CHECKING:
+    from recall_sql.calls.estimate import Line
 
 _STATS = """/* recipe
 name: memo/stats
@@ -76,21 +81,27 @@ def clear(db: str, text: str | None, function: str | None, model: str | None, ol
 
 def print_estimate(db: str, name: str | None, values: Mapping[str, object], format_: str) -> None:
     """What a run of a recipe would ask of models. Nothing is called and nothing is changed."""
-    import pyarrow as pa
-
-    from recall_sql.calls.estimate import Line, estimate_run
+    from recall_sql.calls.estimate import estimate_run
 
     if name is None:
         raise click.UsageError("--estimate is for one recipe: name it.")
     recipe = load(name)
     with opened(db, must_exist=True, check_embedding=recipe.name != "maintenance/reembed") as con:
-        lines = estimate_run(con, recipe, values)
-        rows = pa.table({one.name: [getattr(line, one.name) for line in lines] for one in fields(Line)})
-        con.register("estimated", rows)
-        result = execute(con, from_text("from estimated", "estimate"), record=False)
+        print_lines(con, recipe.name, estimate_run(con, recipe, values), format_)
+
+
+def print_lines(con: duckdb.DuckDBPyConnection, what: str, lines: Sequence[Line], format_: str) -> None:
+    """Prints an estimate."""
+    import pyarrow as pa
+
+    from recall_sql.calls.estimate import Line
+
+    rows = pa.table({one.name: [getattr(line, one.name) for line in lines] for one in fields(Line)})
+    con.register("estimated", rows)
+    result = execute(con, from_text("from estimated", "estimate"), record=False)
     render_tables(result, format_, wide_console())
     if format_ == "table":
-        click.echo(f"{recipe.name}: nothing was called and nothing was changed.", err=True)
+        click.echo(f"{what}: nothing was called and nothing was changed.", err=True)
 
 
 COMMANDS = (memo,)

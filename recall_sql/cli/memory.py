@@ -22,6 +22,25 @@ from recall_sql.runner import execute, load, render_tables
 agent_option = click.option("--agent-id", metavar="ID", help="The bot.")
 user_option = click.option("--user-id", metavar="ID", help="The person.")
 session_option = click.option("--session-id", metavar="ID", help="The conversation.")
+map_option = click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    help="Which column holds role, content, created_at, session_id, user_id, agent_id, id or title, "
+    "where it isn't called so; may be repeated.",
+)
+role_map_option = click.option(
+    "--role-map",
+    multiple=True,
+    metavar="WORD=ROLE,…",
+    help="Which role a speaker has: marta=user,helper=assistant. Roles: user, assistant, system, tool, document, code. "
+    "Understood already: human (user); ai, bot, model, gpt (assistant); developer (system); function (tool).",
+)
+timezone_option = click.option("--timezone", default="UTC", show_default=True, help="Of times that don't say theirs.")
+skip_empty_option = click.option(
+    "--skip-empty", is_flag=True, help="Leave out empty messages instead of refusing the file."
+)
 
 
 @click.command()
@@ -54,23 +73,10 @@ def init(db: str) -> None:
 @user_option
 @session_option
 @click.option("--format", "format_", default="auto", show_default=True, help="Or jsonl, csv, parquet, openai, chatgpt.")
-@click.option(
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Which column holds role, content, created_at, session_id, user_id, agent_id, id or title, "
-    "where it isn't called so; may be repeated.",
-)
-@click.option(
-    "--role-map",
-    multiple=True,
-    metavar="WORD=ROLE,…",
-    help="Which role a speaker has: marta=user,helper=assistant. Roles: user, assistant, system, tool, document, code. "
-    "Understood already: human (user); ai, bot, model, gpt (assistant); developer (system); function (tool).",
-)
-@click.option("--timezone", default="UTC", show_default=True, help="Of times that don't say theirs.")
-@click.option("--skip-empty", is_flag=True, help="Leave out empty messages instead of refusing the file.")
+@map_option
+@role_map_option
+@timezone_option
+@skip_empty_option
 def import_(
     file: str,
     db: str,

@@ -30,24 +30,23 @@ create or replace temp table imported_rows (
 """
 
 # One name for every speaker, no NUL characters, ids from the option, the file or the default, times with a zone.
-_CLEAN = r"""
-create or replace temp table imported_turns as
-with named as (
+_TIMED = r"""
+named as (
     select
         ordinal,
         place,
         coalesce($agent_id, replace(agent_id, chr(0), ''), 'default') as agent_id,
         coalesce($user_id, replace(user_id, chr(0), ''), 'default') as user_id,
         coalesce($session_id, replace(session_id, chr(0), ''), $default_session) as session_id,
-        imported_rows.role as said_role,
+        found.role as said_role,
         names.entry.role as role,
         replace(content, chr(0), '') as content,
         trim(created_at) as said_at,
         nullif(replace(id, chr(0), ''), '') as id,
         replace(title, chr(0), '') as title
-    from temp.imported_rows
+    from {rows} as found
     left join (select unnest($role_names) as entry) as names
-        on names.entry.word = lower(trim(replace(imported_rows.role, chr(0), '')))
+        on names.entry.word = lower(trim(replace(found.role, chr(0), '')))
 ),
 timed as (
     select
@@ -74,7 +73,21 @@ timed as (
             else timezone($timezone, try_cast(said_at as timestamp))
         end as told_at
     from named
-),
+)
+"""
+
+EMPTY = r"regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*')"
+_PROBLEM = f"""
+case
+    when role is null then 'role'
+    when not $skip_empty and {EMPTY} then 'empty'
+    when said_at is not null and said_at != '' and told_at is null then 'time'
+end
+"""
+
+_CLEAN = f"""
+create or replace temp table imported_turns as
+with {_TIMED.replace("{rows}", "temp.imported_rows")},
 -- a message without a time was said just after the one before it, and a conversation without times ends now
 stamped as (
     select
@@ -108,21 +121,15 @@ select
 from stamped
 """
 
-_BAD_ROW = r"""
-select place, said_role, said_at, case
-    when role is null then 'role'
-    when regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*') then 'empty'
-    else 'time'
-end as problem
+_BAD_ROW = f"""
+select place, said_role, said_at, {_PROBLEM} as problem
 from temp.imported_turns
-where role is null
-   or (said_at is not null and said_at != '' and told_at is null)
-   or (not $skip_empty and regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*'))
+where problem is not null
 order by place, ordinal
 limit 1
 """
 
-_DROP_EMPTY = r"delete from temp.imported_turns where regexp_full_match(coalesce(content, ''), '[\s\p{Z}]*')"
+_DROP_EMPTY = f"delete from temp.imported_turns where {EMPTY}"
 
 _AMBIGUOUS_ID = """
 select source_key, min(place), max(place)
@@ -191,6 +198,11 @@ class Landing:
         self.con.execute(_GATHER)
         self.con.execute(f"insert into temp.imported_rows select row_number() over (), * from ({sql})", values)
 
+    def fill_numbered(self, sql: str, values: Sequence[object]) -> None:
+        """Gathers the rows of a query whose columns are ordinal, place, then FIELDS."""
+        self.con.execute(_GATHER)
+        self.con.execute(f"insert into temp.imported_rows {sql}", values)
+
     def _gather(self, batch: Sequence[Row], ordinal: int) -> None:
         columns: dict[str, object] = {"ordinal": range(ordinal + 1, ordinal + 1 + len(batch))}
         for name in ("place", *FIELDS):
@@ -217,28 +229,16 @@ class Landing:
             self.con.execute(f"drop table if exists temp.{name}")
 
     def _clean(self) -> None:
-        known = self.con.execute("select 1 from pg_timezone_names() where name = ?", [self.timezone]).fetchone()
-        if known is None:
-            raise InputError(f"unknown timezone {self.timezone!r}; it is a name such as UTC or Europe/Madrid")
-        self.con.execute(
-            _CLEAN,
-            {
-                "agent_id": self.scope.agent_id,
-                "user_id": self.scope.user_id,
-                "session_id": self.scope.session_id,
-                "default_session": self.scope.default_session,
-                "role_names": [{"word": word, "role": role} for word, role in self.role_names.items()],
-                "timezone": self.timezone,
-                "in_order": self.in_order,
-            },
-        )
+        check_timezone(self.con, self.timezone)
+        values = cleaning_values(self.scope, self.role_names, self.timezone)
+        self.con.execute(_CLEAN, {**values, "in_order": self.in_order})
 
     def _check(self, skipped: Skipped) -> None:
         bad = self.con.execute(_BAD_ROW, {"skip_empty": self.skip_empty}).fetchone()
         if bad is not None:
             place, role, said_at, problem = bad
             raise InputError(
-                f"{self.file}, {self._place(place)}: {_complaint(problem, role, said_at)}. Nothing was imported"
+                f"{self.file}, {self._place(place)}: {complaint(problem, role, said_at)}. Nothing was imported"
             )
         twice = self.con.execute(_AMBIGUOUS_ID).fetchone()
         if twice is not None:
@@ -256,7 +256,36 @@ class Landing:
         return f"{'row' if self.file.lower().endswith(('.parquet', '.pq')) else 'line'} {number}"
 
 
-def _complaint(problem: str, role: str | None, said_at: str) -> str:
+def problems_query(rows: str) -> str:
+    """SQL that gives ordinal, said_role, said_at and problem ('role', 'empty', 'time') of the rows that can't land.
+
+    rows: a table with ordinal, place and FIELDS. Its values are those of `cleaning_values`, and skip_empty.
+    """
+    return (
+        f"with {_TIMED.replace('{rows}', rows)}"
+        f" select ordinal, said_role, said_at, {_PROBLEM} as problem from timed where problem is not null"
+    )
+
+
+def cleaning_values(scope: Scope, role_names: Mapping[str, str], timezone: str) -> dict[str, object]:
+    """The values of the SQL that cleans messages."""
+    return {
+        "agent_id": scope.agent_id,
+        "user_id": scope.user_id,
+        "session_id": scope.session_id,
+        "default_session": scope.default_session,
+        "role_names": [{"word": word, "role": role} for word, role in role_names.items()],
+        "timezone": timezone,
+    }
+
+
+def check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
+    """InputError if DuckDB doesn't know the timezone."""
+    if con.execute("select 1 from pg_timezone_names() where name = ?", [timezone]).fetchone() is None:
+        raise InputError(f"unknown timezone {timezone!r}; it is a name such as UTC or Europe/Madrid")
+
+
+def complaint(problem: str, role: str | None, said_at: str) -> str:
     if problem == "role":
         shown = "no role" if role is None else f"unknown role {role[:60]!r}"
         word = role[:60] if role and role.strip() else "WORD"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,7 +40,8 @@ class Recipe:
 
     `templated` is false for a plain SQL script (no front matter): Jinja never touches it. `body` is the text after the
     front matter, with empty lines in its place, so that line numbers are those of the file. `after` and `tags` are for
-    batches (graph.py).
+    batches (graph.py). `partition_by` is 'session' if running it on some sessions after others gives what running it on
+    all at once would (backfills/).
     """
 
     name: str
@@ -54,6 +55,7 @@ class Recipe:
     search: tuple[Path, ...]
     after: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    partition_by: str | None = None
 
     def step_at(self, line: int) -> str:
         """The name of the step that holds a line of the file; '' before the first."""
@@ -70,6 +72,7 @@ class _FrontMatter(BaseModel):
     runs: list[str] = []
     after: list[str] = []
     tags: list[str] = []
+    partition_by: Literal["session"] | None = None
 
 
 def load(name_or_path: str | Path, search: Sequence[str | Path] = ()) -> Recipe:
@@ -159,6 +162,7 @@ def from_text(
         search=tuple(search) if search is not None else (recipes_dir(),),
         after=tuple(declared.after),
         tags=tuple(declared.tags),
+        partition_by=declared.partition_by,
     )
 
 

@@ -1,6 +1,7 @@
 /* recipe
 name: conversation_memory/embed
 description: Give every turn that has none its embedding.
+partition_by: session
 params:
   turns: {type: ident, default: chat_turns, help: "Table of turns."}
 */

@@ -1,6 +1,7 @@
 /* recipe
 name: conversation_memory/extract
 description: Read the turns that nobody has read yet, and keep what the extractor answered as it came.
+partition_by: session
 params:
   model:      {type: text, default: null, help: "Who extracts: rules or a model string; the setting extractor, if not given."}
   roles:      {type: list, default: [user], help: "Whose turns may state facts."}
