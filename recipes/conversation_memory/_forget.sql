@@ -48,6 +48,9 @@ where input_hash in (from forgotten_hashes)
 delete from search_postings where turn_id in (from forgotten_turns);
 delete from search_turns where turn_id in (from forgotten_turns);
 delete from {{ payloads | ident }} where turn_id in (from forgotten_turns);
+-- a worker that is reading one of them now meets this and begins anew
+delete from chat_turn_attempts where turn_id in (from forgotten_turns);
+delete from recall_requests where list_has_any(turn_ids, (select list(turn_id) from forgotten_turns));
 delete from {{ turns | ident }} where turn_id in (from forgotten_turns);
 delete from {{ facts | ident }} where fact_id in (from forgotten_facts);
 

@@ -9,6 +9,7 @@ params:
   agent_id:   {type: text, default: null, help: "Only turns of this bot."}
   user_id:    {type: text, default: null, help: "Only turns of this person."}
   session_id: {type: text, default: null, help: "Only turns of this conversation."}
+  turn_ids:   {type: list, default: null, help: "Only these turns."}
   threads:    {type: ident, default: chat_threads, help: "Table of threads."}
   turns:      {type: ident, default: chat_turns, help: "Table of turns."}
   facts:      {type: ident, default: chat_facts, help: "Table of facts."}
@@ -16,15 +17,19 @@ params:
 */
 
 -- step: pending
--- Turns beyond the watermark of their conversation that nobody has read. Facts about a person come from that person's
--- own turns: what the assistant says back, or invents, confirms nothing and creates nothing.
-create or replace temp table pending_turns as
+-- Turns that nobody has read. Facts about a person come from that person's own turns: what the assistant says back, or
+-- invents, confirms nothing and creates nothing. What was read is known by its answer and not by the watermark: a turn
+-- that was being written while the watermark moved may stand below it.
+create or replace temp table unread_turns as
 select t.turn_id, t.agent_id, t.user_id, t.session_id, t.position, t.content, t.created_at
 from {{ turns | ident }} as t
-left join {{ threads | ident }} as h using (agent_id, user_id, session_id)
 anti join {{ payloads | ident }} as p on p.turn_id = t.turn_id
-where t.role in (select unnest({{ roles }}))
-  and t.position > coalesce(h.extracted_through, 0)
+where t.role in (select unnest({{ roles }}));
+
+create or replace temp table pending_turns as
+select t.turn_id, t.agent_id, t.user_id, t.session_id, t.position, t.content, t.created_at
+from unread_turns as t
+where ({{ turn_ids }} is null or t.turn_id in (select unnest({{ turn_ids }}::bigint[])))
   and ({{ agent_id }} is null or t.agent_id = {{ agent_id }})
   and ({{ user_id }} is null or t.user_id = {{ user_id }})
   and ({{ session_id }} is null or t.session_id = {{ session_id }});
@@ -86,12 +91,18 @@ from (
     select
         t.agent_id, t.user_id, t.session_id,
         coalesce(min(t.position) filter (p.turn_id is null) - 1, max(t.position)) as position
-    from pending_turns as t
+    from unread_turns as t
+    semi join pending_turns as k using (agent_id, user_id, session_id)
     left join {{ payloads | ident }} as p using (turn_id)
     group by all
 ) as reached
 where h.agent_id = reached.agent_id and h.user_id = reached.user_id and h.session_id = reached.session_id
   and reached.position > h.extracted_through;
+
+-- step: done
+-- In the transaction that keeps the answer, so that nobody can forget the turn in between.
+delete from chat_turn_attempts
+where turn_id in (select p.turn_id from pending_turns as p semi join {{ payloads | ident }} using (turn_id));
 
 -- step: report
 -- result: Read

@@ -3,6 +3,7 @@ name: conversation_memory/land
 description: Land the extractor's answers as typed rows, and let them meet what is believed.
 params:
   fact_scope: {type: choice, choices: [auto, session, user], default: auto, help: "Where facts hold; auto asks the vocabulary."}
+  turn_ids:   {type: list, default: null, help: "Only what was read from these turns."}
   turns:      {type: ident, default: chat_turns, help: "Table of turns."}
   payloads:   {type: ident, default: chat_fact_payloads, help: "Table of raw answers."}
   facts:      {type: ident, default: chat_facts, help: "Table of facts."}
@@ -26,6 +27,7 @@ from (
     select turn_id, unnest(parse_facts(payload)) as said
     from {{ payloads | ident }}
     where not landed
+      and ({{ turn_ids }} is null or turn_id in (select unnest({{ turn_ids }}::bigint[])))
 )
 join {{ turns | ident }} as t using (turn_id);
 
@@ -35,7 +37,8 @@ join {{ turns | ident }} as t using (turn_id);
 -- step: landed
 update {{ payloads | ident }}
 set landed = true
-where not landed;
+where not landed
+  and ({{ turn_ids }} is null or turn_id in (select unnest({{ turn_ids }}::bigint[])));
 
 -- step: report
 -- result: What changed

@@ -58,6 +58,22 @@ comment on column chat_fact_payloads.extracted_at is 'When.';
 comment on column chat_fact_payloads.run_id is 'The run that did it.';
 comment on column chat_fact_payloads.landed is 'True once its candidates have met the fact table.';
 
+create table if not exists chat_turn_attempts (
+    turn_id     bigint primary key,
+    attempts    integer not null,
+    claimed_at  timestamptz,
+    alone       boolean not null default false,
+    last_error  varchar,
+    next_try_at timestamptz
+);
+comment on table chat_turn_attempts is 'Turns that a background worker is reading, or could not read. What was never tried, or was read, has no row.';
+comment on column chat_turn_attempts.turn_id is 'The turn.';
+comment on column chat_turn_attempts.attempts is 'How often it was tried, the try under way included.';
+comment on column chat_turn_attempts.claimed_at is 'Since when a worker has been reading it; null while none does.';
+comment on column chat_turn_attempts.alone is 'Whether it is tried by itself next time, since a whole batch failed with it.';
+comment on column chat_turn_attempts.last_error is 'What went wrong the last time.';
+comment on column chat_turn_attempts.next_try_at is 'When it is tried again; null while it is being read, and once it was given up.';
+
 create table if not exists chat_summaries (
     agent_id        varchar not null default 'default',
     user_id         varchar not null default 'default',

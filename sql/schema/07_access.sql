@@ -1,4 +1,4 @@
--- Who may use this memory through a server.
+-- What servers need to know: who may use this memory, and which requests were answered already.
 create table if not exists recall_keys (
     key_id      varchar primary key,
     secret_hash varchar not null unique,
@@ -18,3 +18,20 @@ comment on column recall_keys.role is 'reader, writer or admin; each may do what
 comment on column recall_keys.label is 'What it is for, in words.';
 comment on column recall_keys.created_at is 'When it was made.';
 comment on column recall_keys.revoked_at is 'When it stopped to open anything; null while it does.';
+
+create table if not exists recall_requests (
+    agent_id        varchar not null,
+    user_id         varchar not null,
+    idempotency_key varchar not null,
+    request_hash    varchar not null,
+    turn_ids        bigint[] not null,
+    created_at      timestamptz not null default current_timestamp,
+    primary key (agent_id, user_id, idempotency_key)
+);
+comment on table recall_requests is 'Requests that stored turns under an Idempotency-Key; the same request again stores nothing. Kept for a day.';
+comment on column recall_requests.agent_id is 'The bot whose memory it was about.';
+comment on column recall_requests.user_id is 'The person.';
+comment on column recall_requests.idempotency_key is 'The caller''s name for the request.';
+comment on column recall_requests.request_hash is 'SHA-256 of what was asked: the same key with another request is an error.';
+comment on column recall_requests.turn_ids is 'The turns it stored, or found stored.';
+comment on column recall_requests.created_at is 'When it was answered.';
