@@ -48,10 +48,10 @@ def queue(con: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
 
 def test_what_is_stored_is_read_landed_embedded_and_indexed(con: duckdb.DuckDBPyConnection) -> None:
     memory = Memory(con)
-    memory.add("I'm vegetarian.", session_id="s")  # before there is a worker
+    memory.add("s", "user", "I'm vegetarian.")  # before there is a worker
     with working(con) as worker:
-        memory.add("I have two dogs.", session_id="s")
-        memory.add("Nice!", role="assistant", session_id="s")
+        memory.add("s", "user", "I have two dogs.")
+        memory.add("s", "assistant", "Nice!")
         assert worker.wait([1, 2, 3], timeout=20) == {1: "done", 2: "done"}
         until(lambda: con.cursor().execute("from search_turns").fetchall() and not worker._untidy)
     assert {row["fact_key"] for row in memory.facts()} == {"vegetarian", "dogs"}
@@ -64,7 +64,7 @@ def test_what_is_stored_is_read_landed_embedded_and_indexed(con: duckdb.DuckDBPy
 
 
 def test_waiting_ends_when_the_time_is_over(con: duckdb.DuckDBPyConnection) -> None:
-    Memory(con).add("I'm vegetarian.")
+    Memory(con).add("", "user", "I'm vegetarian.")
     worker = Worker(con)  # not started
     assert worker.wait([1], timeout=0.01) == {1: "pending"}
     assert worker.wait([], timeout=0.01) == {}
@@ -83,7 +83,7 @@ def test_a_turn_that_fails_is_tried_again_and_keeps_no_other_waiting(con: duckdb
     memory = Memory(con)
     with ScriptedServer(script) as server, working(con, model=server.model(), wait_seconds=0.3) as worker:
         for content in ("I have cats", "I have dogs", "I have birds"):
-            memory.add(content, session_id=content[-4:])
+            memory.add(content[-4:], "user", content)
         assert worker.wait([1, 2, 3], timeout=20) == {1: "done", 2: "waiting", 3: "done"}
         attempts, error = con.cursor().execute("select attempts, last_error from chat_turn_attempts").fetchall()[0]
         assert attempts >= 1 and "400" in error
@@ -96,11 +96,11 @@ def test_a_turn_is_given_up_in_the_end_and_can_still_be_read(con: duckdb.DuckDBP
     memory = Memory(con)
     with ScriptedServer(lambda call: Reply(status=400, body={})) as server:
         with working(con, model=server.model(), wait_seconds=0.01, give_up_after=3) as worker:
-            memory.add("I'm vegetarian.")
+            memory.add("", "user", "I'm vegetarian.")
             worker.wake()
             until(lambda: queue(con) == [(1, "failed")])
             asked = len(server.calls)
-            memory.add("I have two dogs.")
+            memory.add("", "user", "I have two dogs.")
             worker.wake()
             until(lambda: queue(con) == [(1, "failed"), (2, "failed")])
         assert asked == 3 and len(server.calls) == 6
@@ -110,8 +110,8 @@ def test_a_turn_is_given_up_in_the_end_and_can_still_be_read(con: duckdb.DuckDBP
 
 def test_after_a_batch_that_failed_whole_each_turn_is_tried_alone(con: duckdb.DuckDBPyConnection) -> None:
     memory = Memory(con)
-    memory.add("I'm vegetarian.")
-    memory.add("I have two dogs.")
+    memory.add("", "user", "I'm vegetarian.")
+    memory.add("", "user", "I have two dogs.")
     with working(con, model="nobody:nothing", wait_seconds=0.2) as worker:
         until(
             lambda: (
@@ -124,14 +124,14 @@ def test_after_a_batch_that_failed_whole_each_turn_is_tried_alone(con: duckdb.Du
     ).fetchall()
     asked = [json.loads(params)["turn_ids"] for (params,) in runs]
     assert asked[0] == ["1", "2"] and all(len(ids) == 1 for ids in asked[1:])
-    memory.add("I live in Berlin.")
+    memory.add("", "user", "I live in Berlin.")
     with working(con) as worker:
         until(lambda: [status for _, status in queue(con)] == ["done"] * 3)
 
 
 def test_told_to_stop_it_gives_back_what_it_was_reading(con: duckdb.DuckDBPyConnection) -> None:
     with ScriptedServer(lambda call: Reply(delay=30)) as server:
-        Memory(con).add("I'm vegetarian.")
+        Memory(con).add("", "user", "I'm vegetarian.")
         with working(con, model=server.model()):
             until(lambda: server.calls)
             started = time.monotonic()
@@ -151,8 +151,8 @@ def test_what_is_forgotten_while_it_is_read_leaves_nothing(con: duckdb.DuckDBPyC
 
     memory = Memory(con)
     with ScriptedServer(script) as server, working(con, model=server.model()) as worker:
-        memory.add("I have a secret cat.", session_id="gone")
-        memory.add("I have a dog.", session_id="stays")
+        memory.add("gone", "user", "I have a secret cat.")
+        memory.add("stays", "user", "I have a dog.")
         worker.wake()
         until(lambda: server.calls)
         memory.remove_thread("gone")
@@ -167,7 +167,7 @@ SERVE = """
 import sys, time, recall_sql
 from recall_sql.worker import Worker
 con = recall_sql.connect(sys.argv[1])
-recall_sql.Memory(con).add("I have a cat.", session_id="s")
+recall_sql.Memory(con).add("s", "user", "I have a cat.")
 worker = Worker(con, model=sys.argv[2])
 worker.start()
 print("started", flush=True)
@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_loses_nothing_and_does_nothing_twice(db: Path)
 
 
 def test_a_turn_that_ends_the_process_each_time_is_given_up(con: duckdb.DuckDBPyConnection) -> None:
-    Memory(con).add("I'm vegetarian.")
+    Memory(con).add("", "user", "I'm vegetarian.")
     for _ in range(8):
         run(con, "queue/claim")
         run(con, "queue/requeue", error=CRASHED, wait_seconds=0.0)
@@ -199,7 +199,7 @@ def test_a_turn_that_ends_the_process_each_time_is_given_up(con: duckdb.DuckDBPy
 
 def test_what_was_read_and_not_landed_is_landed(con: duckdb.DuckDBPyConnection) -> None:
     memory = Memory(con)
-    memory.add("I'm vegetarian.")
+    memory.add("", "user", "I'm vegetarian.")
     run(con, "conversation_memory/extract")
     assert queue(con) == [(1, "read")]
     with working(con):
@@ -209,10 +209,10 @@ def test_what_was_read_and_not_landed_is_landed(con: duckdb.DuckDBPyConnection) 
 
 def test_a_turn_written_while_the_watermark_moved_is_read_all_the_same(con: duckdb.DuckDBPyConnection) -> None:
     memory, late = Memory(con), con.cursor()
-    memory.add("I have two dogs.", session_id="s")
+    memory.add("s", "user", "I have two dogs.")
     late.execute("begin transaction")
     late.execute("select count(*) from chat_turns").fetchall()  # the reply recipe reads before it asks a model
-    memory.add("Hm.", session_id="s")
+    memory.add("s", "user", "Hm.")
     run(con, "conversation_memory/all")
     late.execute(
         "insert into chat_turns (session_id, position, role, content) values ('s', 2, 'user', 'I''m vegetarian.')"
@@ -225,7 +225,7 @@ def test_a_turn_written_while_the_watermark_moved_is_read_all_the_same(con: duck
 
 def test_reading_some_turns_leaves_the_watermark_before_the_others(con: duckdb.DuckDBPyConnection) -> None:
     for content in ("I have two dogs.", "I'm vegetarian.", "I live in Berlin."):
-        Memory(con).add(content, session_id="s")
+        Memory(con).add("s", "user", content)
     for ids, reached in ((["2"], 0), (["1"], 2), (["3"], 3)):
         run(con, "conversation_memory/extract", turn_ids=ids)
         assert con.sql("select extracted_through from chat_threads").fetchall() == [(reached,)]
