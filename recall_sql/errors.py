@@ -5,6 +5,12 @@ Nothing here decides anything; raising and catching is the business of the modul
 
 from __future__ import annotations
 
+import re
+
+# What DuckDB puts around the message of a Python function, and behind it.
+_NOISE = re.compile(r"(?:Invalid Input Error: )?Python exception occurred while executing the UDF: (?:\w+: )?")
+_TRACE = re.compile(r"\s+At:\s.*$|\s+LINE \d+: .*$", re.DOTALL)
+
 
 class RecallError(Exception):
     """Base of all errors of recall_sql. `str(error)` is one readable line (or a short paragraph)."""
@@ -61,3 +67,11 @@ class RecipeError(RecallError):
         self.recipe, self.step, self.line = recipe, step, line
         where = recipe + (f", step {step}" if step else "") + (f", line {line}" if line else "")
         super().__init__(f"{where}: {message}" if where else message)
+
+
+def one_line(error: BaseException) -> str:
+    """The useful text of an exception, ours or DuckDB's, on one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    text = _TRACE.sub("", _NOISE.sub("", str(error)))
+    return " ".join(text.split()) or type(error).__name__

@@ -6,7 +6,6 @@ Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 130 Ctrl-C.
 from __future__ import annotations
 
 import io
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +17,10 @@ from typing import Any
 import click
 import duckdb
 
-from recall_sql.errors import InputError, RecallError
+from recall_sql.errors import InputError, RecallError, one_line
 
 DEFAULT_DB = "memory.duckdb"
 INTERRUPTED = 130
-
-# What DuckDB puts around the message of a Python function, and behind it.
-_NOISE = re.compile(r"(?:Invalid Input Error: )?Python exception occurred while executing the UDF: (?:\w+: )?")
-_TRACE = re.compile(r"\s+At:\s.*$|\s+LINE \d+: .*$", re.DOTALL)
 
 
 class Failure(click.ClickException):
@@ -93,14 +88,6 @@ def _report_bug(kind: type[BaseException], error: BaseException, trace: Tracebac
 def tell(message: str) -> None:
     """One line on standard error."""
     click.echo(f"recall-sql: {message}", err=True)
-
-
-def one_line(error: BaseException) -> str:
-    """The useful text of an exception, on one line."""
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    text = _TRACE.sub("", _NOISE.sub("", str(error)))
-    return " ".join(text.split()) or type(error).__name__
 
 
 def readable_streams() -> None:
