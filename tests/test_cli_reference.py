@@ -13,4 +13,4 @@ def test_the_page_is_current():
 
 def test_every_command_is_in_it():
     shown = set(re.findall(r"<!-- help: (.*?) -->", PAGE.read_text("utf-8")))
-    assert shown - {""} == set(cli.commands)
+    assert {name.split()[0] for name in shown - {""}} == set(cli.commands)

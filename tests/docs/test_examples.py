@@ -29,7 +29,8 @@ from recall_sql.runner import execute, from_text, render_tables
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?P<skip><!-- not run -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-SERVERS = ("recall-sql serve", "recall-sql shell")  # they don't end by themselves; they have tests of their own
+# they don't end by themselves; they have tests of their own
+SERVERS = ("recall-sql serve", "recall-sql shell", "recall-sql mcp")
 
 
 class Reader:
@@ -72,11 +73,13 @@ class Reader:
         self.names.pop("con", None)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md"])
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "sqlalchemy" in page:
         pytest.importorskip("duckdb_engine", reason="the extra `sqlalchemy` isn't installed")
         import_module("recall_sql.integrations.sqlalchemy")  # a checkout that isn't installed has no entry points
+    if "mcp" in page:
+        pytest.importorskip("mcp", reason="the extra `mcp` isn't installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     lines = (recipes_dir() / "conversation_memory" / "example.jsonl").read_text("utf-8")

@@ -119,7 +119,7 @@ def test_nobody_speaks_from_the_future(talk: Talk) -> None:
         "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b')",
         "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c') on conflict do nothing",
         "insert or replace into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c')",
-        "insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', content from read_text('/etc/passwd')",
+        "insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', content from read_text('x')",
         "insert into chat_facts (category, fact_key, fact_value) select secret_hash, role, key_id from recall_keys",
         "with x as (select 1) insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', 'c' from x",
         "with x as (select 1) delete from chat_facts where true",
