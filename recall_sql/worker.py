@@ -27,6 +27,7 @@ from typing import Any
 
 import duckdb
 
+from recall_sql.connections import Connections
 from recall_sql.errors import RecallError
 from recall_sql.runner import RunResult, load
 from recall_sql.runner.conflicts import execute_retrying
@@ -58,7 +59,7 @@ class Worker:
         wait_seconds: float = 5.0,
         give_up_after: int = 8,
     ) -> None:
-        self._con = register(con.cursor())
+        self._con, self._connections = register(con.cursor()), Connections(con)
         self._model, self._batch = model, batch
         self._patience = {"wait_seconds": float(wait_seconds), "give_up_after": give_up_after}
         self._thread = threading.Thread(target=self._work, name="recall-sql-worker", daemon=True)
@@ -105,12 +106,8 @@ class Worker:
 
     def statuses(self, turn_ids: Sequence[int]) -> dict[int, str]:
         """Where the turns stand, as in extraction_queue()."""
-        cursor = register(self._con.cursor())
-        try:
-            found = "select turn_id, status from extraction_queue() where turn_id in (select unnest($1::bigint[]))"
-            return dict(cursor.execute(found, [list(turn_ids)]).fetchall())
-        finally:
-            cursor.close()
+        found = "select turn_id, status from extraction_queue() where turn_id in (select unnest($1::bigint[]))"
+        return dict(self._connections.con.execute(found, [list(turn_ids)]).fetchall())
 
     def stop(self, grace: float = 10.0) -> None:
         """Finishes what is being read, or gives it back after `grace` seconds. Nothing is claimed afterwards."""

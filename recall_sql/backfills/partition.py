@@ -47,21 +47,15 @@ def take(con: duckdb.DuckDBPyConnection, staged: Path, number: int) -> None:
 
 
 def work(con: duckdb.DuckDBPyConnection, recipes: Sequence[Recipe], values: Mapping[str, object]) -> None:
-    """Runs the recipes on the partition alone. values: TABLES among them."""
+    """Runs the recipes on the partition alone."""
     for recipe in recipes:
-        execute(con, recipe, values_of(recipe, values))
+        execute(con, recipe, values_of(recipe, {**values, **TABLES}))
 
 
 def put_back(con: duckdb.DuckDBPyConnection) -> None:
     """Writes what was found out into the tables, and drops the temp ones."""
     execute(con, load("backfill/settle"), record=False)
-    drop(con)
-
-
-def drop(con: duckdb.DuckDBPyConnection) -> None:
-    """Drops the temp tables of a partition."""
-    for name in ("sessions", "turns", "turn_ids", "unembedded", "threads", "payloads"):
-        con.execute(f"drop table if exists temp.part_{name}").fetchall()
+    con.execute("drop table temp.part_sessions").fetchall()
 
 
 def values_of(recipe: Recipe, values: Mapping[str, object]) -> dict[str, object]:

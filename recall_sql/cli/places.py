@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,21 +14,99 @@ from recall_sql.cli.frame import db_option
 from recall_sql.errors import ConfigError
 
 if TYPE_CHECKING:
+    from recall_sql.integrations.quack import Server
     from recall_sql.shell import Shell
 
 
 @click.command()
 @db_option
-@click.option("--port", type=int, default=9494, show_default=True, help="Where to listen, on this machine only.")
+@click.option("--quack", is_flag=True, help="Serve DuckDB shells; so it does if no door is named.")
+@click.option("--port", type=int, default=9494, show_default=True, help="Of --quack, on this machine only.")
 @click.option("--token", envvar="RECALL_TOKEN", show_envvar=True, help="What a shell must know; made up if not given.")
 @click.option("--init", "init_file", type=click.Path(dir_okay=False), help="Write the shell's init file here.")
-def serve(db: str, port: int, token: str | None, init_file: str | None) -> None:
-    """Serve the database to DuckDB shells: this process holds the functions. Ctrl-C ends it.
+@click.option("--http", "over_http", is_flag=True, help="Serve applications over HTTP.")
+@click.option("--mcp", "over_mcp", is_flag=True, help="Serve agents that speak MCP, under /mcp of the HTTP address.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Of --http and --mcp; another needs keys.")
+@click.option("--http-port", type=int, default=8000, show_default=True, help="Of --http and --mcp; 0 takes a free one.")
+@click.option("--no-auth", is_flag=True, help="Nobody needs a key, on loopback.")
+@click.option(
+    "--rate-limit",
+    type=click.FloatRange(0),
+    default=50,
+    show_default=True,
+    help="Requests a second of one key; 0: any.",
+)
+@click.option(
+    "--body-limit", type=click.IntRange(1), default=1024 * 1024, show_default=True, help="Bytes of one request."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=10,
+    show_default=True,
+    help="Seconds that work under way has at the end.",
+)
+def serve(
+    db: str,
+    quack: bool,
+    port: int,
+    token: str | None,
+    init_file: str | None,
+    over_http: bool,
+    over_mcp: bool,
+    **web: Any,
+) -> None:
+    """Serve the database through one, two or three doors: this process holds it. Ctrl-C or SIGTERM ends it.
 
     \b
+    recall-sql serve --db memory.duckdb --http --mcp       # docs/http.md
     recall-sql serve --db memory.duckdb --init recall.sql
     duckdb -init recall.sql        # in another terminal:  from recall('select embed(''hello'')');
     """
+    with ExitStack() as doors:
+        shells = None
+        if quack or not (over_http or over_mcp):
+            shells = doors.enter_context(_quack(db, port, token, init_file))
+        if over_http or over_mcp:
+            _serve_http(db, over_http=over_http, over_mcp=over_mcp, **web)
+        elif shells is not None:
+            try:
+                shells.wait()
+            except KeyboardInterrupt:
+                click.echo("\nended")
+
+
+def _serve_http(
+    db: str,
+    *,
+    over_http: bool,
+    over_mcp: bool,
+    host: str,
+    http_port: int,
+    no_auth: bool,
+    rate_limit: float,
+    body_limit: int,
+    grace: float,
+) -> None:
+    try:
+        from recall_sql.integrations.http import create_app, server
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"HTTP needs the package {error.name}: pip install recall-sql[http]") from None
+
+    def ready(address: str) -> None:
+        doors = [address] * over_http + [f"{address}/mcp"] * over_mcp
+        click.echo(f"{db} is served at {' and '.join(doors)}. Ctrl-C ends it.")
+        sys.stdout.flush()
+
+    app = create_app(
+        db, host=host, no_auth=no_auth, rate=rate_limit, body=body_limit, grace=grace, http=over_http, mcp=over_mcp
+    )
+    server.run(app, host=host, port=http_port, grace=grace, ready=ready)
+
+
+@contextmanager
+def _quack(db: str, port: int, token: str | None, init_file: str | None) -> Iterator[Server]:
+    """The door for shells, and what to type there."""
     from recall_sql.integrations.quack import load_statements, serve
 
     with serve(db, port=port, token=token) as server:
@@ -41,10 +120,7 @@ def serve(db: str, port: int, token: str | None, init_file: str | None) -> None:
             path.touch(mode=0o600)
             path.write_text(server.init_sql(), "utf-8")
             click.echo(f"Or with macros (recall, facts, search, recipe):\n\n    duckdb -init {init_file}\n")
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            click.echo("\nended")
+        yield server
 
 
 @click.command()

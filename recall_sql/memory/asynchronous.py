@@ -76,6 +76,7 @@ class AsyncMemory:
     forget_fact = _offloaded(Memory.forget_fact)
     believe = _offloaded(Memory.believe)
     facts = _offloaded(Memory.facts)
+    retrieve = _offloaded(Memory.retrieve)
     history = _offloaded(Memory.history)
     why = _offloaded(Memory.why)
 
@@ -85,6 +86,7 @@ class AsyncMemory:
     reply = _offloaded(Memory.reply)
     search = _offloaded(Memory.search)
     threads = _offloaded(Memory.threads)
+    open_thread = _offloaded(Memory.open_thread)
     title_thread = _offloaded(Memory.title_thread)
     messages = _offloaded(Memory.messages)
     remove_thread = _offloaded(Memory.remove_thread)

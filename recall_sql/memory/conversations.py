@@ -119,17 +119,21 @@ class ConversationMethods(Scope):
         more = {"since": since, "until": until, "neighbours": neighbours, "recency": recency}
         return rows(self._read("search/find", **given, **more))
 
-    def threads(self) -> list[Row]:
-        """The conversations there are, the latest first (recipe beliefs/threads)."""
-        return rows(self._read("beliefs/threads"))
+    def threads(self, *, session_id: str | None = None, limit: int | None = None, offset: int = 0) -> list[Row]:
+        """The conversations there are, the latest first (recipe beliefs/threads). session_id: that one alone."""
+        return rows(self._read("beliefs/threads", session_id=session_id, most=limit, skip=offset))
+
+    def open_thread(self, session_id: str, title: str | None = None) -> bool:
+        """Begin a conversation before its first turn (recipe beliefs/open_thread); whether it is a new one."""
+        return bool(rows(self._run("beliefs/open_thread", short=True, session_id=session_id, title=title))[0]["is_new"])
 
     def title_thread(self, session_id: str, title: str) -> None:
         """Give a conversation a name (recipe beliefs/title_thread)."""
         self._run("beliefs/title_thread", session_id=session_id, title=title)
 
-    def messages(self, session_id: str) -> list[Row]:
-        """The original messages of a conversation, in order (recipe beliefs/messages)."""
-        return rows(self._read("beliefs/messages", session_id=session_id))
+    def messages(self, session_id: str, *, after: int = 0, limit: int | None = None) -> list[Row]:
+        """The original messages of a conversation, in order (recipe beliefs/messages). after: a position."""
+        return rows(self._read("beliefs/messages", session_id=session_id, after=after, most=limit))
 
     def remove_thread(self, session_id: str) -> None:
         """Erase a conversation and what was learned from it alone (recipe conversation_memory/cleanup)."""

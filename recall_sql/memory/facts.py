@@ -110,6 +110,23 @@ class FactMethods(Scope):
         values = {"session_id": session_id, "category": category, "kind": kind, "as_of": as_of}
         return rows(self._read("beliefs/facts", **values))
 
+    def retrieve(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        session_id: str | None = None,
+        kinds: list[Kind] | None = None,
+        min_score: float = 0.1,
+    ) -> list[Row]:
+        """The facts a question needs, with score: every RULE, and the k nearest others (recipe beliefs/retrieve).
+
+        session_id: only what holds in that conversation; of all of them, if not given. min_score: what is less near to
+        the question than this is left out; a cosine, and more where words agree.
+        """
+        values = {"query": query, "k": k, "session_id": session_id, "kinds": kinds, "min_score": min_score}
+        return rows(self._read("beliefs/retrieve", **values))
+
     def history(
         self,
         *,
@@ -117,9 +134,12 @@ class FactMethods(Scope):
         session_id: str | None = None,
         category: str | None = None,
         event: str | None = None,
+        turn_ids: list[int] | None = None,
     ) -> list[Row]:
-        """Every event in order, refused ones included (recipe beliefs/history)."""
-        return rows(self._read("beliefs/history", fact=fact, session_id=session_id, category=category, event=event))
+        """Every event in order, refused ones included (recipe beliefs/history). turn_ids: what these turns said."""
+        turns = None if turn_ids is None else [str(turn_id) for turn_id in turn_ids]
+        given = {"fact": fact, "session_id": session_id, "category": category, "event": event, "turn_ids": turns}
+        return rows(self._read("beliefs/history", **given))
 
     def why(self, fact: str) -> dict[str, list[Row]]:
         """The belief, the events that made it and the turns they come from (recipe beliefs/why)."""

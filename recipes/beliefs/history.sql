@@ -8,6 +8,7 @@ params:
   session_id: {type: text, default: null, help: "Only what holds in this conversation, its own facts and those that hold everywhere."}
   category:   {type: text, default: null, help: "dietary, budget, pet …"}
   event:      {type: text, default: null, help: "Only events of this name: created, confirmed, superseded …"}
+  turn_ids:   {type: list, default: null, help: "Only what these turns said."}
   history:    {type: ident, default: chat_fact_history, help: "Table of events."}
 */
 
@@ -24,6 +25,7 @@ where ({{ agent_id }} is null or agent_id = {{ agent_id }})
   and ({{ session_id }} is null or session_id in ('', {{ session_id }}))
   and ({{ category }} is null or category = {{ category }} or before_category = {{ category }})
   and ({{ event }} is null or event = {{ event }})
+  and ({{ turn_ids }} is null or source_turn_id in (select unnest({{ turn_ids }}::bigint[])))
   and (
       {{ fact }} is null
       or (length({{ fact }}) >= 8 and starts_with(fact_id::varchar, lower({{ fact }})))

@@ -1,31 +1,14 @@
-"""Values as JSON can hold them, and facts and turns as a model likes to read them."""
+"""Facts and turns as a model likes to read them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from datetime import date, datetime, time
 from typing import Any
+
+from recall_sql.person_sql import plain
 
 _FACT = ("fact_value", "kind", "source", "confidence", "session_id", "observed_at", "evidence")
 _TURN = ("session_id", "position", "role", "content", "created_at", "score", "rank")
-
-
-def plain(value: Any) -> Any:
-    """The same value in JSON's types: moments in ISO 8601, bytes in hex, what isn't a number as a word."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [plain(item) for item in value]
-    return str(value)
 
 
 def fact(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, UserMessage
-from recall_sql.integrations.mcp.person_tables import names
+from recall_sql.person_sql import names
 from recall_sql.runner import catalogue
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _tables(server: MCPServer, door: Door) -> None:
 
 
 def _described(door: Door, caller: Caller, name: str) -> str:
-    from recall_sql.integrations.mcp.person_tables import select
+    from recall_sql.person_sql import select
 
     found = "select column_name, data_type, comment from duckdb_columns()"
     columns = [row for row in _comments(door, found, name) if row[0] != "embedding"]

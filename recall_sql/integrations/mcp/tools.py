@@ -16,9 +16,9 @@ from pydantic import Field
 from recall_sql.access import Role
 from recall_sql.errors import InputError
 from recall_sql.integrations.mcp.door import Caller
-from recall_sql.integrations.mcp.person_tables import select
-from recall_sql.integrations.mcp.plain import fact, plain, turn
-from recall_sql.integrations.mcp.statements import execute as carry_out
+from recall_sql.integrations.mcp.plain import fact, turn
+from recall_sql.person_sql import execute as carry_out
+from recall_sql.person_sql import plain, select
 
 Rows = dict[str, Any]
 Kind = Literal["KNOWLEDGE", "RULE", "PREFERENCE"]

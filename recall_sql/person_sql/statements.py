@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from recall_sql.access import Forbidden
 from recall_sql.errors import InputError
-from recall_sql.integrations.mcp.person_tables import LIMITS, select
 from recall_sql.memory import Memory, Row, run
+from recall_sql.person_sql.tables import LIMITS, select
 from recall_sql.records.tables import transaction
 from recall_sql.runner.conflicts import retrying
 
@@ -100,11 +100,11 @@ def _believe(memory: Memory, write: _Write, rows: list[Row], source: str) -> dic
     if not candidates:
         return {"rows": 0, "events": {}, "refused": []}
     con = memory.con
-    con.register("recall_mcp_candidates", pa.Table.from_pylist(candidates, schema=pa.schema(shape)))
+    con.register("recall_person_candidates", pa.Table.from_pylist(candidates, schema=pa.schema(shape)))
     try:
-        done = run(con, "beliefs/believe", source="recall_mcp_candidates", fact_scope="session")
+        done = run(con, "beliefs/believe", source="recall_person_candidates", fact_scope="session")
     finally:
-        con.unregister("recall_mcp_candidates")
+        con.unregister("recall_person_candidates")
     events = {row["event"]: row["times"] for row in done.tables[0].table.to_pylist()}
     return {"rows": len(rows), "events": events, "refused": _refused(memory, str(done.run_id))}
 
