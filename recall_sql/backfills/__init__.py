@@ -4,7 +4,7 @@
 
 is `import` and `run conversation_memory/all` in pieces that survive a kill: the same call goes on where one stopped.
 source.py finds and reads files, staging.py sorts rows into partitions, partition.py takes one out of the tables and
-puts it back, ledger.py remembers how far it is, run.py puts them in order.
+puts it back, engines.py and worker.py read them, ledger.py remembers how far it is, run.py puts all in order.
 """
 
 from __future__ import annotations
@@ -14,14 +14,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recall_sql.backfills.run import PARTITION_TURNS, Backfill, Done, Engine, Event, Plan
+from recall_sql.backfills.engines import Engine, Here, Processes
+from recall_sql.backfills.run import PARTITION_TURNS, Backfill, Done, Event, Plan
 from recall_sql.backfills.staging import Reading
+from recall_sql.errors import InputError
 from recall_sql.importers.fields import role_names
 from recall_sql.importers.landing import Scope
 from recall_sql.runner import load
 from recall_sql.session import register
 
-__all__ = ["PARTITION_TURNS", "Backfill", "Done", "Engine", "Event", "Plan", "backfill", "prepared"]
+__all__ = [
+    "PARTITION_TURNS",
+    "Backfill",
+    "Done",
+    "Engine",
+    "Event",
+    "Here",
+    "Plan",
+    "Processes",
+    "backfill",
+    "prepared",
+]
 
 
 def backfill(con: Any, source: str | os.PathLike[str], **options: Any) -> Done:
@@ -51,7 +64,9 @@ def prepared(
     limit: int | None = None,
     partition_turns: int = PARTITION_TURNS,
     work_dir: str | os.PathLike[str] | None = None,
-    engine: Engine | None = None,
+    engine: str | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
     on_event: Event | None = None,
 ) -> Backfill:
     """A backfill that can be planned, estimated and run.
@@ -59,7 +74,9 @@ def prepared(
     source: a file, a pattern, a directory or an address that DuckDB reads, of Parquet, JSON Lines or CSV. values: of
     the recipe's parameters. mapping, role_map, ids, timezone, skip_empty: as for `import_file`. skip_bad: leave rows
     out that can't be read. limit: read so many rows. partition_turns: about how many turns are read in one piece.
-    work_dir: where rows wait; beside the database, if not given. on_event: called with a name and what it is about.
+    work_dir: where rows wait; beside the database, if not given. engine: 'local', 'ray', or one of your own. workers:
+    how many processes, or actors of Ray; one and all cores, if not given. address: of a Ray cluster. on_event: called
+    with a name and what it is about.
     """
     reading = Reading(
         mapping or {},
@@ -79,6 +96,22 @@ def prepared(
         format=format,
         partition_turns=partition_turns,
         work_dir=Path(work_dir) if work_dir is not None else None,
-        engine=engine,
+        engine=_engine(engine, workers, address),
         on_event=on_event,
     )
+
+
+def _engine(engine: str | Engine, workers: int | None, address: str | None) -> Engine:
+    if not isinstance(engine, str):
+        return engine
+    if workers is not None and workers < 1:
+        raise InputError(f"--workers {workers}: at least 1")
+    if engine == "ray":
+        from recall_sql.integrations.ray import Ray
+
+        return Ray(address, workers)
+    if engine != "local":
+        raise InputError(f"unknown engine {engine!r}; there are local and ray")
+    if address is not None:
+        raise InputError("--address is of a Ray cluster: it needs --engine ray")
+    return Here() if workers in (None, 1) else Processes(workers)

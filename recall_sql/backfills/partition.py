@@ -47,15 +47,21 @@ def take(con: duckdb.DuckDBPyConnection, staged: Path, number: int) -> None:
 
 
 def work(con: duckdb.DuckDBPyConnection, recipes: Sequence[Recipe], values: Mapping[str, object]) -> None:
-    """Runs the recipes on the partition alone."""
+    """Runs the recipes on the partition alone. values: TABLES among them."""
     for recipe in recipes:
-        execute(con, recipe, values_of(recipe, {**values, **TABLES}))
+        execute(con, recipe, values_of(recipe, values))
 
 
 def put_back(con: duckdb.DuckDBPyConnection) -> None:
     """Writes what was found out into the tables, and drops the temp ones."""
     execute(con, load("backfill/settle"), record=False)
-    con.execute("drop table temp.part_sessions").fetchall()
+    drop(con)
+
+
+def drop(con: duckdb.DuckDBPyConnection) -> None:
+    """Drops the temp tables of a partition."""
+    for name in ("sessions", "turns", "turn_ids", "unembedded", "threads", "payloads"):
+        con.execute(f"drop table if exists temp.part_{name}").fetchall()
 
 
 def values_of(recipe: Recipe, values: Mapping[str, object]) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The course of a backfill: stage, store, read, finish; each in pieces that are done or not, never half.
 
 Responsible for the order, for going on where an earlier run stopped, and for telling how far it is. What the pieces do
-is the other modules'; who reads partitions (this process, or Ray) is an `Engine`.
+is the other modules'; who reads partitions is an `Engine` (engines.py).
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 
 from recall_sql.backfills import ledger, partition
+from recall_sql.backfills.engines import Engine, Here
 from recall_sql.backfills.source import Source, find
 from recall_sql.backfills.staging import Reading, Staged, as_json, stage
 from recall_sql.calls.estimate import Line
@@ -34,28 +35,6 @@ LAND_AT_ONCE = 200_000  # turns whose facts are landed in one transaction
 
 # on_event(name, fields): staging, staged, resumed, storing, reading, landing, finished
 Event = Callable[[str, dict[str, Any]], None]
-
-
-class Engine(Protocol):
-    """Who embeds and extracts."""
-
-    def read(self, run: Backfill, numbers: Sequence[int]) -> Iterator[int]:
-        """Reads partitions that are stored, puts each back and marks it, and gives its number when that is done."""
-        ...
-
-
-class Here:
-    """This process, one partition after the other."""
-
-    def read(self, run: Backfill, numbers: Sequence[int]) -> Iterator[int]:
-        for number in numbers:
-            started = time.perf_counter()
-            with partition.transaction(run.con):
-                partition.take(run.con, run.staged_file, number)
-                partition.work(run.con, run.by_session, run.values)
-                partition.put_back(run.con)
-                ledger.mark(run.con, run.job, [number], "read", time.perf_counter() - started)
-            yield number
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,11 @@ Tell = Callable[[str, dict[str, Any]], None]
     "--partition-turns", type=int, default=5000, show_default=True, help="About how many turns are read in one piece."
 )
 @click.option("--work-dir", type=click.Path(file_okay=False), help="Where rows wait.  [default: DB.backfill]")
+@click.option(
+    "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="Who embeds and extracts."
+)
+@click.option("--workers", type=int, help="Processes on this machine, or actors of Ray.  [default: 1, or all cores]")
+@click.option("--address", metavar="ADDRESS", help="Of a Ray cluster: auto, or ray://head:10001.")
 @click.option("--dry-run", is_flag=True, help="Read and check the source, say what is in it, change nothing.")
 @click.option(
     "--estimate", is_flag=True, help="Count what models would be asked, and what that may cost; call nothing."

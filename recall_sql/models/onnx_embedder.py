@@ -69,4 +69,7 @@ def _tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
 
 
 def _cores() -> int:
+    allowed = os.environ.get("OMP_NUM_THREADS", "")  # as everywhere: what one of several workers on a machine may use
+    if allowed.isdigit() and int(allowed):
+        return int(allowed)
     return getattr(os, "process_cpu_count", os.cpu_count)() or 1

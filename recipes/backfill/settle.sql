@@ -26,10 +26,3 @@ set extracted_through = p.extracted_through
 from part_threads as p
 where t.agent_id = p.agent_id and t.user_id = p.user_id and t.session_id = p.session_id
   and p.extracted_through > t.extracted_through;
-
--- step: tidy
-drop table part_turns;
-drop table part_turn_ids;
-drop table part_unembedded;
-drop table part_threads;
-drop table part_payloads;

@@ -239,3 +239,17 @@ def test_import_is_cheap():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_sentence_said_again_is_read_as_of_when_it_is_said(extractor):
+    said = "I'm vegan. My flight leaves next Friday."
+    times = (None, NOW, datetime(2026, 6, 1), NOW, None)
+    found = [short(extractor.extract(said, now=now)) for now in times]
+    assert [facts[0] for facts in found] == ["dietary/vegan=true"] * 5
+    assert [facts[1].partition("=")[2] for facts in found] == [
+        "next Friday",
+        "2026-02-06",
+        "2026-06-05",
+        "2026-02-06",
+        "next Friday",
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -162,14 +161,14 @@ def _others() -> tuple[Pattern, ...]:
 _OPENING = re.compile(r"\S+(?:\s\S+)?(?:\s|$)")
 
 
-def matches(clause: Clause, now: datetime | None) -> list[Fact]:
+def matches(clause: Clause, moment: values.Moment) -> list[Fact]:
     """The facts the patterns find in one clause; fallback patterns only when the others found nothing."""
     low = clause.low
     facts: list[Fact] = []
     opening = _OPENING.match(clause.text)
     candidates = _candidates(opening.group()) if opening and opening.end() < 40 else book()
     tokens = _tokens(low)
-    context = values.Context(clause, now)
+    context = values.Context(clause, moment)
     negated = _NEGATED.match(clause.text) is not None
     present = {word for word in _needles() if word in low}
     fitting = [p for p in candidates if _fits(p, clause, present, tokens) and (p.negative or not negated)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import regex as re
@@ -12,6 +13,9 @@ import regex as re
 from recall_sql.facts import Fact
 from recall_sql.models.rules import corrections, engine, guards, naming
 from recall_sql.models.rules.text import Clause, Sentence, clean, sentences
+from recall_sql.models.rules.values import Moment
+
+Read = tuple[tuple[Clause, list[Fact]], ...]  # the believable clauses of a sentence, each with its facts
 
 # Patterns are English: a text without a Latin letter has nothing for them.
 _LATIN = re.compile(r"[A-Za-z]")
@@ -51,7 +55,7 @@ class RulesExtractor:
 
 def _facts(text: str, now: datetime | None) -> list[Fact]:
     told: list[list[Fact]] = []  # per sentence
-    seen: dict[Sentence, list[tuple[Clause, list[Fact]]]] = {}
+    seen: dict[Sentence, Read] = {}
     thread = naming.Thread()
     for sentence in sentences(text):
         if guards.sentence_blocks_rest(sentence) or guards.is_paste_header(sentence):
@@ -60,22 +64,35 @@ def _facts(text: str, now: datetime | None) -> list[Fact]:
             del told[-1:]  # "I'm the Pope. Just kidding."
             continue
         if sentence not in seen:  # pasted text repeats itself
-            seen[sentence] = [(clause, _clause_facts(clause, now)) for clause in guards.believable(sentence)]
+            whenever = _timeless(sentence)
+            seen[sentence] = _read(sentence, Moment(now)) if whenever is None else whenever
         told.append([fact for clause, facts in seen[sentence] for fact in thread.follow(clause, facts)])
     return [fact for facts in told for fact in facts if id(fact) not in thread.dropped]
 
 
-def _clause_facts(clause: Clause, now: datetime | None) -> list[Fact]:
+@lru_cache(maxsize=16_384)
+def _timeless(sentence: Sentence) -> Read | None:
+    """What a sentence says whenever it is said; None if that depends on when. People say the same again and again."""
+    moment = Moment(None)
+    read = _read(sentence, moment)
+    return None if moment.asked else read
+
+
+def _read(sentence: Sentence, moment: Moment) -> Read:
+    return tuple((clause, _clause_facts(clause, moment)) for clause in guards.believable(sentence))
+
+
+def _clause_facts(clause: Clause, moment: Moment) -> list[Fact]:
     """The facts of a clause; one with "any more" is a retraction unless its negative form is itself a fact."""
     if not clause.text:
         return []
-    facts = engine.matches(clause, now)
+    facts = engine.matches(clause, moment)
     if not clause.anymore or facts:
         return facts
     positive = _NEGATION.sub(lambda m: f"{m.group(1) or m.group(2)} ", clause.text, count=1)
     if positive == clause.text:
         return []
-    return [f.model_copy(update={"op": "retract"}) for f in engine.matches(replace(clause, text=positive), now)]
+    return [f.model_copy(update={"op": "retract"}) for f in engine.matches(replace(clause, text=positive), moment)]
 
 
 def _last_per_key(facts: Iterable[Fact]) -> list[Fact]:

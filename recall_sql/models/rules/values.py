@@ -22,12 +22,26 @@ Row = dict[str, str]
 Groups = dict[str, str]
 
 
+@dataclass
+class Moment:
+    """When something was said, or None. asked: somebody has wanted to know, so what was found may depend on it."""
+
+    at: datetime | None
+    asked: bool = False
+
+
 @dataclass(frozen=True)
 class Context:
-    """What a parser may look at besides its groups. now: when it was said, or None."""
+    """What a parser may look at besides its groups."""
 
     clause: Clause
-    now: datetime | None = None
+    moment: Moment
+
+    @property
+    def now(self) -> datetime | None:
+        """When it was said, or None."""
+        self.moment.asked = True
+        return self.moment.at
 
 
 Parser = Callable[[Groups, Context], list[Row]]
