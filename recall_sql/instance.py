@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +49,7 @@ class Instance:
         self.dimension = 0
         self.functions: list[Any] = []  # DuckDB holds bare pointers to them
         self.last_error: BaseException | None = None
+        self.recent_queries = RecentVectors(64)
         self._address = home.address
         self._config: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -118,6 +119,28 @@ class Instance:
                     return
                 self._keeper.close()
             self._keeper = None
+
+
+class RecentVectors:
+    """The vectors of the last `size` texts that were asked for. Safe from many threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._vectors: dict[str, list[float]] = {}
+
+    def get(self, text: str) -> list[float] | None:
+        with self._lock:
+            vector = self._vectors.pop(text, None)
+            if vector is not None:
+                self._vectors[text] = vector
+            return vector
+
+    def keep(self, vectors: Mapping[str, list[float]]) -> None:
+        with self._lock:
+            self._vectors.update(vectors)
+            for text in list(self._vectors)[: max(0, len(self._vectors) - self._size)]:
+                del self._vectors[text]
 
 
 def quoted(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from recall_sql import resources
+from recall_sql import extensions, resources
 from recall_sql.errors import ConfigError, InputError
 from recall_sql.instance import LIBRARY, Home, Instance, closing_cursor, quoted, settle
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["LIBRARY", "Instance", "closing_cursor", "connect", "instance_of", "last_error", "quoted", "register"]
 
 SCHEMA_VERSION = 2
+HNSW = "chat_turns_hnsw"  # the one index of an extension that we make
 
 # DuckDB calls a function through a bare pointer and forgets to keep it alive when the connection that registered it is
 # closed, which crashes the process. So instances and their functions are never dropped: a few kilobytes each.
@@ -109,9 +110,13 @@ def _open_file(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.Duc
     if path != "" and not path.startswith(":memory:") and "://" not in path:
         _check_file(path, read_only)
     try:
-        return duckdb.connect(path, read_only=read_only, config=config)
+        connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
         raise ConfigError(f"can't open {path}: {_why(str(error))}") from error
+    if not connection.execute("select current_setting('disabled_compression_methods')").fetchall()[0][0]:
+        # ALPRD gains nothing on vectors, and DuckDB 1.5 spends three times as long on reading them (docs/decisions.md)
+        connection.execute("set global disabled_compression_methods = 'alprd'").fetchall()
+    return connection
 
 
 def _check_file(path: str, read_only: bool) -> None:
@@ -207,16 +212,27 @@ def _new_instance(
         instance.dimension = wanted[1]
         settings.fix("embedder", "embedding_dimension")
         instance.adopt(connection)
+        has_hnsw = hnsw_index(cursor, instance.database)
+        if has_hnsw and not instance.read_only:  # without its extension nobody may write to the table
+            extensions.load(cursor, "vss")
         if not instance.read_only:
             _create_tables(cursor, wanted)
         install(cursor, instance)
         try:
             _load_library(cursor, instance)
+            if has_hnsw:
+                cursor.execute((resources.sql_dir() / "extensions" / "hnsw_search.sql").read_text("utf-8")).fetchall()
         except BaseException:
             remove(cursor)
             cursor.execute(f"detach database if exists {LIBRARY}").fetchall()
             raise
     return instance
+
+
+def hnsw_index(cursor: duckdb.DuckDBPyConnection, database: str) -> bool:
+    """Whether the turns of a database have an HNSW index (recall_sql/indexing.py makes it)."""
+    found = f"from duckdb_indexes() where database_name = {_text(database)} and index_name = {_text(HNSW)}"
+    return bool(cursor.execute(found).fetchall())
 
 
 def _home(connection: duckdb.DuckDBPyConnection, address: str | None) -> Home:

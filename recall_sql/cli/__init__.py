@@ -10,7 +10,7 @@ import gc
 import click
 
 import recall_sql
-from recall_sql.cli import access, backfill, batch, beliefs, calls, chat, mcp, memory, places, recipes, records
+from recall_sql.cli import access, backfill, batch, beliefs, calls, chat, index, mcp, memory, places, recipes, records
 from recall_sql.cli.frame import Commands, readable_streams
 
 __all__ = ["cli", "main"]
@@ -33,6 +33,7 @@ for _command in (
     *records.COMMANDS,
     *calls.COMMANDS,
     *chat.COMMANDS,
+    *index.COMMANDS,
     *mcp.COMMANDS,
     *access.COMMANDS,
 ):

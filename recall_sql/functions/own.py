@@ -47,10 +47,23 @@ def query_vector(instance: Instance, columns: Sequence[Column]) -> pa.Array:
     """What VECTOR_SEARCH was asked for: a text is embedded, a vector is taken as it is."""
     column = columns[0]
     if not (pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)):
-        texts = arguments.texts("VECTOR_SEARCH", "query", column)
-        return embed.vectors(instance, texts, [arguments.Options()] * len(texts))
+        return _embedded(instance, arguments.texts("VECTOR_SEARCH", "query", column))
     rows = [None if row is None else _vector(row, instance.dimension) for row in column.to_pylist()]
     return pa.array(rows, pa.list_(pa.float32(), instance.dimension))
+
+
+def _embedded(instance: Instance, texts: list[str | None]) -> pa.Array:
+    """The texts' vectors. The last few are kept at hand: one search asks for the vector of its query several times."""
+    recent = instance.recent_queries
+    known = {text: recent.get(text) for text in dict.fromkeys(texts) if text is not None}
+    missing = [text for text, vector in known.items() if vector is None]
+    if missing:
+        made = embed.vectors(instance, missing, [arguments.Options()] * len(missing)).to_pylist()
+        known.update(zip(missing, made, strict=True))
+        recent.keep({text: known[text] for text in missing if known[text] is not None})
+    return pa.array(
+        [None if text is None else known[text] for text in texts], pa.list_(pa.float32(), instance.dimension)
+    )
 
 
 def _vector(given: list[Any], dimension: int) -> list[float]:

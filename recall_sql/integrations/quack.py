@@ -17,14 +17,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from recall_sql import resources
+from recall_sql import extensions, resources
 from recall_sql.errors import ConfigError, InputError
 from recall_sql.instance import LIBRARY, quoted
 from recall_sql.integrations import recipe_functions
@@ -85,7 +83,8 @@ def serve(
     _check_port(port)
     with closing(connect(database, **options)) as con:
         recipe_functions.install(con)
-        load_extensions(con)
+        for name in EXTENSIONS:
+            extensions.load(con, name)
         uri, secret = f"quack:localhost:{port}", token or secrets.token_hex(16)
         try:
             con.execute("call quack_serve(?, token := ?)", [uri, secret]).fetchall()
@@ -98,50 +97,9 @@ def serve(
             con.execute("call quack_stop(?)", [uri]).fetchall()
 
 
-# --- the extensions ---------------------------------------------------------------------------------------------------
-
-
-def extension_file(name: str) -> Path | None:
-    """The extension's file in an installed wheel `duckdb-extension-NAME`, if that is for this version of DuckDB."""
-    package = find_spec(f"duckdb_extension_{name}")
-    for folder in package.submodule_search_locations or () if package else ():
-        file = Path(folder) / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
-        if file.is_file():
-            return file
-    return None
-
-
 def load_statements() -> list[str]:
     """The SQL by which a shell on this machine gets the extensions: from the wheels, else from DuckDB's repository."""
-    statements = []
-    for name in EXTENSIONS:
-        file = extension_file(name)
-        statements.append(f"load {_text(str(file))};" if file else f"install {name}; load {name};")
-    return statements
-
-
-def load_extensions(con: duckdb.DuckDBPyConnection) -> None:
-    """Loads quack and what it needs. ConfigError says what to install where neither wheel nor repository has it."""
-    for name in EXTENSIONS:
-        file = extension_file(name)
-        try:
-            if file is None:
-                con.install_extension(name)
-            con.load_extension(str(file) if file else name)
-        except duckdb.Error as error:
-            raise ConfigError(_cannot_load(name, error)) from error
-
-
-def _cannot_load(name: str, error: duckdb.Error) -> str:
-    wheel = f"duckdb-extension-{name}"
-    try:
-        found = f"the installed wheel {wheel} is for DuckDB {version(wheel)}, and this is {duckdb.__version__}"
-    except PackageNotFoundError:
-        found = f"there is no wheel {wheel}"
-    return (
-        f"the DuckDB extension {name} can't be loaded: {found}, and DuckDB's repository can't be reached. "
-        f"Install it: pip install {wheel}=={duckdb.__version__} ({' '.join(str(error).split())[:300]})"
-    )
+    return [extensions.load_statement(name) for name in EXTENSIONS]
 
 
 def _check_port(port: int) -> None:

@@ -6,6 +6,7 @@ params:
 runs:
   - conversation_memory/embed
   - search/index
+  - search/compact
   - conversation_memory/extract
   - conversation_memory/land
   - rolling_summary/update

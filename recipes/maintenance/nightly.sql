@@ -1,10 +1,12 @@
 /* recipe
 name: maintenance/nightly
-description: What a batch does every night - embed, extract, land what is left to do; with full_refresh, read every turn again.
+description: What a batch does every night - embed, index, extract, land what is left to do; with full_refresh, read every turn again.
 tags: [nightly]
 runs:
   - maintenance/unlearn
   - conversation_memory/embed
+  - search/index
+  - search/compact
   - conversation_memory/extract
   - conversation_memory/land
 params:

@@ -10,6 +10,9 @@ params:
 -- step: turns
 alter table {{ turns | ident }} alter column embedding type FLOAT[{{ dimension | count }}] using embed(if(embedding is null, null, content));
 
+-- the bits were those of the old vectors
+update {{ turns | ident }} set embedding_bits = null where embedding_bits is not null;
+
 -- step: facts
 alter table {{ facts | ident }} alter column embedding type FLOAT[{{ dimension | count }}] using embed(fact_text(category, fact_key, fact_value));
 

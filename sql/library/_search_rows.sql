@@ -16,7 +16,8 @@ with candidates as (
             null::varchar as session_id, null::varchar as user_id, null::varchar as agent_id, null::varchar as role,
             null::bigint as turn_id, null::bigint as position, null::timestamptz as created_at, null::timestamptz as observed_at,
             null::varchar as content, null::varchar as category, null::varchar as fact_key, null::varchar as fact_value,
-            null::varchar as evidence, null::double as confidence, null::varchar as kind, recall_query_vector(null) as embedding
+            null::varchar as evidence, null::double as confidence, null::varchar as kind, recall_query_vector(null) as embedding,
+            null::bit as embedding_bits
         where false
     )
     where (in_session is null or session_id in (in_session, ''))
@@ -32,6 +33,8 @@ described as (
         role,
         columns(lambda c: c = coalesce(text_column, '_text'))::varchar as _words,
         columns(lambda c: c = coalesce(vector_column, 'embedding')) as _vector,
+        turn_id as _turn,
+        if(coalesce(vector_column, 'embedding') = 'embedding', embedding_bits, null) as _bits,
         -- how far the row itself is to be believed: only facts say so
         if(fact_key is null, 1.0, (0.5 + 0.5 * confidence) * if(kind = 'PREFERENCE', 0.9, 1.0)) as _belief
     from candidates
@@ -41,7 +44,7 @@ select
     if(place is null, _key::ubigint, scope) as _thread,
     coalesce(place, 0) as _place,
     place is null as _alone,
-    _said_at, _words, _vector, _belief,
+    _said_at, _words, _vector, _turn, _bits, _belief,
     hash(_words, _said_at) as _hash,
     coalesce(
         (of_roles is null or list_contains(of_roles, role))

@@ -17,31 +17,35 @@ live as materialized (
         tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
     )
 ),
--- rows whose words are in the postings as they stand now
+-- rows whose words are in the postings as they stand now; length is null for all others, which are read now
 known as materialized (
-    select live._key, live._thread, live._place, i.length, i.window_length
+    select live._key, live._thread, live._place, live._alone, if(spread > 0, i.window_length, i.length) as length
     from live
-    join query_table(indexed) as i on i.turn_id = live._key and i.text_hash = live._hash
+    left join query_table(indexed) as i on i.turn_id = live._key and i.text_hash = live._hash
 ),
--- all others are read now
 fresh as materialized (
     select _key, _thread, _place, _alone, search_tokens(recall_sql.main.search_text(_words, _said_at)) as tokens
     from live
-    anti join known using (_key)
+    where _key in (select _key from known where length is null)
 ),
 lengths as materialized (
-    select _key, if(spread > 0, window_length, length) as length
+    select _key, length
     from known
+    where length is not null
     union all
     -- of a row that is read now, the neighbours are taken to be of ordinary length
     select _key, len(tokens) + if(_alone or spread = 0, 0, 1.5 * avg(len(tokens)) over ())
     from fresh
 ),
-said as (
-    select known._thread, known._place, p.term, p.tf
+written as materialized (
+    select p.turn_id, p.term, p.tf
     from query_table(postings) as p
     semi join terms using (term)
-    join known on known._key = p.turn_id
+),
+said as (
+    select known._thread, known._place, written.term, written.tf
+    from written
+    join known on known._key = written.turn_id and known.length is not null
     union all
     select _thread, _place, term, count(*)
     from (select _thread, _place, unnest(tokens) as term from fresh)
@@ -77,16 +81,42 @@ by_words as materialized (
     where _wanted and lexical_weight > 0
     group by matched._key
 ),
-by_meaning as materialized (
-    select _key, array_cosine_similarity(_vector, recall_query_vector(query)) as cosine
+best_words as materialized (
+    select _key
+    from by_words
+    order by words desc, _key
+    limit greatest(200, 10 * k)
+),
+-- of rows with bits, only the vectors of those that these say are near are read, and of those that have the words
+near as materialized (
+    select _turn
     from recall_sql.main._search_rows(
         tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
     )
-    where _wanted and vector_weight > 0 and _vector is not null
+    where _wanted and vector_weight > 0 and _bits is not null and _turn is not null
+    order by bit_count(xor(_bits, (select recall_sql.main.sign_bits(recall_query_vector(query))))), _turn
+    limit greatest(1000, 100 * k)
+),
+nearby as materialized (
+    select _turn, _vector
+    from recall_sql.main._search_rows(
+        tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
+    )
+    where _turn in (from near union from best_words) and vector_weight > 0 and _bits is not null
+),
+by_meaning as materialized (
+    select _turn as _key, array_cosine_similarity(_vector, recall_query_vector(query)) as cosine
+    from nearby
+    union all
+    select _key, array_cosine_similarity(_vector, recall_query_vector(query))
+    from recall_sql.main._search_rows(
+        tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
+    )
+    where _wanted and vector_weight > 0 and _bits is null and _vector is not null
 ),
 -- a row is looked at if it is among the best by either
 candidates as (
-    (select _key from by_words order by words desc, _key limit greatest(200, 10 * k))
+    from best_words
     union
     (select _key from by_meaning where not isnan(cosine) order by cosine desc, _key limit greatest(100, 10 * k))
 ),

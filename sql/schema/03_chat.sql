@@ -28,8 +28,10 @@ create table if not exists chat_turns (
     content    varchar not null,
     created_at timestamptz not null default current_timestamp,
     source_key varchar,
-    embedding  float[{{ dimension }}]
+    embedding  float[{{ dimension }}],
+    embedding_bits bit
 );
+alter table chat_turns add column if not exists embedding_bits bit;  -- databases from before there was one
 comment on table chat_turns is 'One row per message, as it was said.';
 comment on column chat_turns.turn_id is 'Identifies the turn.';
 comment on column chat_turns.agent_id is 'The bot whose memory this is.';
@@ -41,6 +43,7 @@ comment on column chat_turns.content is 'The words.';
 comment on column chat_turns.created_at is 'When it was said.';
 comment on column chat_turns.source_key is 'What an import knows this turn by; importing it again adds nothing.';
 comment on column chat_turns.embedding is 'EMBED(content); null until the embed step has run.';
+comment on column chat_turns.embedding_bits is 'sign_bits(embedding), made by search/index where there are many turns: what a search reads first.';
 
 create table if not exists chat_fact_payloads (
     turn_id      bigint primary key,

@@ -11,20 +11,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import recall_sql
+from recall_sql import extensions
 from recall_sql.errors import ConfigError, InputError
 from recall_sql.integrations import quack
 
 SHELL = Path(sys.executable).parent / ("duckdb.exe" if os.name == "nt" else "duckdb")
 needs_extensions = pytest.mark.skipif(
-    not all(quack.extension_file(name) for name in quack.EXTENSIONS),
+    not all(extensions.extension_file(name) for name in quack.EXTENSIONS),
     reason=f"no wheels duckdb-extension-quack and -httpfs for DuckDB {duckdb.__version__} (the extra `serve`)",
 )
 needs_shell = pytest.mark.skipif(not SHELL.exists(), reason="the wheel duckdb-cli isn't installed (the extra `serve`)")
@@ -143,27 +142,3 @@ def test_a_port_in_use_and_a_short_token(server: quack.Server, tmp_path: Path) -
     with pytest.raises(InputError, match="65535"), quack.serve(":memory:", port=70000):
         pass
     assert not (tmp_path / "x.duckdb").exists()
-
-
-def test_without_the_extensions_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(quack, "extension_file", lambda name: None)
-    con = duckdb.connect(
-        config={"extension_directory": str(tmp_path), "custom_extension_repository": str(tmp_path / "none")}
-    )
-    with pytest.raises(ConfigError, match=rf"pip install duckdb-extension-httpfs=={re.escape(duckdb.__version__)}"):
-        quack.load_extensions(con)
-
-
-def test_an_extension_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if find_spec("duckdb_extension_httpfs") is None:
-        pytest.skip("the wheel duckdb-extension-httpfs isn't installed")
-    try:
-        installed = version("duckdb-extension-httpfs")
-    except PackageNotFoundError:
-        pytest.skip("the wheel duckdb-extension-httpfs isn't installed")
-    monkeypatch.setattr(duckdb, "__version__", "9.9.9")
-    con = duckdb.connect(
-        config={"extension_directory": str(tmp_path), "custom_extension_repository": str(tmp_path / "none")}
-    )
-    with pytest.raises(ConfigError, match=rf"is for DuckDB {re.escape(installed)}, and this is 9\.9\.9"):
-        quack.load_extensions(con)
