@@ -81,6 +81,7 @@ class AsyncMemory:
     why = _offloaded(Memory.why)
 
     add = _offloaded(Memory.add)
+    add_turns = _offloaded(Memory.add_turns)
     extract = _offloaded(Memory.extract)
     context = _offloaded(Memory.context)
     reply = _offloaded(Memory.reply)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, get_args
 
+from recall_sql.errors import InputError
 from recall_sql.memory.scope import Row, Scope, rows
 
 Role = Literal["user", "assistant", "system", "tool", "document", "code"]
 
 _TABLES = {"turns": "chat_turns", "facts": "chat_facts"}
+_TURN = dict.fromkeys(("session_id", "role", "content", "created_at", "source_key"))
 
 
 class Context(str):
@@ -47,6 +50,29 @@ class ConversationMethods(Scope):
         """
         values = {"content": content, "role": role, "session_id": session_id}
         self._run("conversation_memory/ingest", short=True, **values, created_at=created_at, source_key=source_key)
+
+    def add_turns(self, turns: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Store several turns, all or none (recipe conversation_memory/ingest_batch); their turn_ids, in that order.
+
+        A turn has session_id, role, content, and any of created_at, source_key. One that is there already under its
+        source_key is not stored again; its turn_id is given all the same.
+        """
+        given = [dict(turn) for turn in turns]
+        for turn in given:
+            unknown = turn.keys() - _TURN.keys()
+            if unknown:
+                raise InputError(f"a turn has no {min(unknown)}; it has: {', '.join(_TURN)}")
+            if turn.get("role") not in get_args(Role):
+                raise InputError(f"there is no role {turn.get('role')!r}; roles: {', '.join(get_args(Role))}")
+        if not given:
+            return []
+        con, table = self.con, _as_table(given, self.agent_id, self.user_id)
+        con.register("recall_turns", table)
+        try:
+            stored = self._run("conversation_memory/ingest_batch", scoped=False, short=True, source="recall_turns")
+        finally:
+            con.unregister("recall_turns")
+        return [row["turn_id"] for row in rows(stored)]
 
     def extract(self, *, session_id: str | None = None, model: str | None = None) -> dict[str, int]:
         """Read the facts out of turns that nobody has read yet (recipe conversation_memory/all); counts of events.
@@ -138,3 +164,14 @@ class ConversationMethods(Scope):
     def remove_thread(self, session_id: str) -> None:
         """Erase a conversation and what was learned from it alone (recipe conversation_memory/cleanup)."""
         self._run("conversation_memory/cleanup", session_id=session_id)
+
+
+def _as_table(turns: list[dict[str, Any]], agent_id: str, user_id: str) -> Any:
+    """What the recipe ingest_batch reads: one request of these turns."""
+    import pyarrow as pa
+
+    types = {"request": pa.int64(), "nth": pa.int64(), "created_at": pa.timestamp("us", tz="UTC")}
+    names = ("request", "nth", "agent_id", "user_id", *_TURN, "idempotency_key", "request_hash")
+    same = {"request": 0, "agent_id": agent_id, "user_id": user_id}
+    given = [{**_TURN, "session_id": "", **turn, **same, "nth": nth} for nth, turn in enumerate(turns)]
+    return pa.Table.from_pylist(given, schema=pa.schema([(name, types.get(name, pa.string())) for name in names]))

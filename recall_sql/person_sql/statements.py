@@ -21,8 +21,6 @@ from recall_sql.access import Forbidden
 from recall_sql.errors import InputError
 from recall_sql.memory import Memory, Row, run
 from recall_sql.person_sql.tables import LIMITS, select
-from recall_sql.records.tables import transaction
-from recall_sql.runner.conflicts import retrying
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -71,14 +69,8 @@ def execute(memory: Memory, sql: str, source: str, *, as_system: bool = False) -
 
 
 def _hear(memory: Memory, rows: list[Row]) -> dict[str, Any]:
-    def store() -> None:
-        with transaction(memory.con):
-            for row in rows:
-                given = {name: value for name, value in row.items() if value is not None}
-                memory.add(given.pop("session_id", ""), given.pop("role", ""), given.pop("content", ""), **given)
-
-    retrying(memory.con, store)
-    return {"rows": len(rows), "events": memory.extract() if rows else {}}
+    stored = memory.add_turns({name: value for name, value in row.items() if value is not None} for row in rows)
+    return {"rows": len(stored), "events": memory.extract() if stored else {}}
 
 
 def _believe(memory: Memory, write: _Write, rows: list[Row], source: str) -> dict[str, Any]:

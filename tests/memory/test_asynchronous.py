@@ -30,12 +30,12 @@ def test_it_has_every_method_of_memory_with_its_signature() -> None:
 def test_many_calls_at_once(con: duckdb.DuckDBPyConnection) -> None:
     async def work() -> list[str]:
         async with AsyncMemory(con, user_id="u1") as memory:
-            await asyncio.gather(*(memory.remember(f"v{n}", fact_key=f"k{n}") for n in range(20)))
-            await asyncio.gather(*(memory.add("s1", "user", f"turn {n}") for n in range(20)))
-            assert sorted(turn["position"] for turn in await memory.messages("s1")) == list(range(1, 21))
+            await asyncio.gather(*(memory.remember(f"v{n}", fact_key=f"k{n}") for n in range(8)))
+            await asyncio.gather(*(memory.add("s1", "user", f"turn {n}") for n in range(8)))
+            assert sorted(turn["position"] for turn in await memory.messages("s1")) == list(range(1, 9))
             return [fact["fact_value"] for fact in await memory.facts()]
 
-    assert sorted(asyncio.run(work())) == sorted(f"v{n}" for n in range(20))
+    assert sorted(asyncio.run(work())) == sorted(f"v{n}" for n in range(8))
 
 
 def test_replies_overlap_and_the_loop_goes_on() -> None:

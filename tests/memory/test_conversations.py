@@ -23,6 +23,23 @@ def memory(con: Con) -> Memory:
     return memory
 
 
+def test_turns_are_stored_together_or_not_at_all(memory: Memory, con: Con) -> None:
+    turns = [
+        {"session_id": "s2", "role": "user", "content": "one", "source_key": "a"},
+        {"session_id": "s2", "role": "assistant", "content": "two", "created_at": at(20)},
+    ]
+    ids = memory.add_turns(turns)
+    assert [(turn["turn_id"], turn["content"]) for turn in memory.messages("s2")] == list(
+        zip(ids, ("one", "two"), strict=True)
+    )
+    assert memory.add_turns(turns[:1]) == ids[:1] and memory.add_turns([]) == []
+    before = con.execute("select count(*) from chat_turns").fetchall()
+    for wrong, told in (({"role": "robot"}, "robot"), ({"content": " "}, "empty"), ({"colour": "red"}, "colour")):
+        with pytest.raises(RecallError, match=told):
+            memory.add_turns([*turns[1:], {**turns[1], **wrong}])
+    assert con.execute("select count(*) from chat_turns").fetchall() == before
+
+
 def test_extract_reads_this_persons_turns_and_counts_what_changed(memory: Memory, con: Con) -> None:
     assert memory.extract() == {"created": 2}
     assert memory.extract() == {}
