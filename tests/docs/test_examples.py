@@ -73,13 +73,16 @@ class Reader:
         self.names.pop("con", None)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md", "docs/python.md"])
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "sqlalchemy" in page:
         pytest.importorskip("duckdb_engine", reason="the extra `sqlalchemy` isn't installed")
         import_module("recall_sql.integrations.sqlalchemy")  # a checkout that isn't installed has no entry points
     if "mcp" in page:
         pytest.importorskip("mcp", reason="the extra `mcp` isn't installed")
+    if "python" in page:
+        pytest.importorskip("langchain_core", reason="the extra `langchain` isn't installed")
+        pytest.importorskip("llama_index.core", reason="the extra `llamaindex` isn't installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     lines = (recipes_dir() / "conversation_memory" / "example.jsonl").read_text("utf-8")
