@@ -71,8 +71,10 @@ def create_app(
         separate_input_output_schemas=False,
     )
     app.state.service = service
-    for router in ROUTERS if http else (operations.router,):
+    routers = ROUTERS if http else (operations.router,)
+    for router in routers:
         app.include_router(router)
+    app.state.routes = [route for router in routers for route in router.routes]
     if agents is not None:
         app.router.routes.append(Route("/mcp", endpoint=agents))
     problems.install(app)

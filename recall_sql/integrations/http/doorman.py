@@ -70,14 +70,13 @@ class Doorman:
         """The answer to somebody who isn't let in; None, and the principal is known, for anybody else."""
         headers = Headers(scope=scope)
         address = (scope.get("client") or ("",))[0]
-        if wait := self._service.failures.left(address):
-            return too_often(wait)
         try:
             principal = await run_in_threadpool(self._enter, headers)
         except Forbidden as error:
             return problem(403, str(error))
         except AccessError as error:
-            self._service.failures.take(address)
+            if wait := self._service.failures.take(address):
+                return too_often(wait)
             return problem(401, str(error), headers={"WWW-Authenticate": "Bearer"})
         if wait := self._service.calls.take(principal.key_id or address):
             return too_often(wait)

@@ -33,14 +33,6 @@ class RateLimit:
             self._buckets[caller] = (tokens - 1, now)
             return 0.0
 
-    def left(self, caller: str) -> float:
-        """Seconds until the caller may call, without counting one."""
-        if not self._rate:
-            return 0.0
-        with self._lock:
-            tokens = self._tokens(caller, self._clock())
-        return 0.0 if tokens >= 1 else (1 - tokens) / self._rate
-
     def _tokens(self, caller: str, now: float) -> float:
         tokens, at = self._buckets.get(caller, (self._size, now))
         return min(self._size, tokens + (now - at) * self._rate)

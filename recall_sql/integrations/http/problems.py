@@ -1,4 +1,4 @@
-"""What went wrong, as application/problem+json (RFC 9457). No answer repeats what was sent, since it may hold a key."""
+"""What went wrong, as application/problem+json (RFC 9457). No answer repeats a value that was sent."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from recall_sql.access import Forbidden, Unauthorized
 from recall_sql.errors import ConfigError, InputError, ModelError, RecallError, RecipeError
@@ -106,8 +107,12 @@ def _invalid(_request: Request, error: Exception) -> JSONResponse:
     return problem(422, f"{shown[0]['where']}: {shown[0]['what']}", errors=shown)
 
 
-def _http(_request: Request, error: Exception) -> JSONResponse:
+def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405:  # the router knows the methods of one route alone
+        routes = [route for route in request.app.state.routes if route.matches(request.scope)[0] is Match.PARTIAL]
+        methods = {method for route in routes for method in route.methods or ()}
+        return problem(405, "this address has other methods", headers={"Allow": ", ".join(sorted(methods))})
     return problem(error.status_code, str(error.detail), headers=error.headers)
 
 

@@ -40,7 +40,7 @@ class Service:
             self.gate = Gate(recall_sql.register(con), host=options.host, no_auth=options.no_auth)
             self._given, self.connections = con, Connections(con)
             self.options, self.metrics = options, Metrics()
-            self.calls, self.failures = RateLimit(options.rate), RateLimit(5.0)
+            self.calls, self.failures = RateLimit(options.rate), RateLimit(min(options.rate, 5.0))
             self.worker = Worker(con, model=options.model)
             self.intake = Intake(con)
         except BaseException:

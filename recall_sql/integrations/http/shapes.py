@@ -8,13 +8,10 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-# Any name but one that an address can't hold: no slash, no control character, no space at either end.
-Id = Annotated[
-    str,
-    StringConstraints(
-        max_length=200, pattern=r"^[^\s/\\?#%\x00-\x1f\x7f]([^/\\?#%\x00-\x1f\x7f]*[^\s/\\?#%\x00-\x1f\x7f])?$"
-    ),
-]
+# Any name that an address can hold: no slash, no control character, no space at either end.
+_IN = r"[^/\\?#%\x00-\x1f\x7f-\x9f]"
+_END = r"[^\s/\\?#%\x00-\x1f\x7f-\x9f]"
+Id = Annotated[str, StringConstraints(max_length=200, pattern=f"^{_END}({_IN}*{_END})?$")]
 Text = Annotated[str, StringConstraints(max_length=100_000, pattern=r"[^\s\x00]")]
 Short = Annotated[str, StringConstraints(max_length=1_000, pattern=r"[^\s\x00]")]
 Word = Annotated[str, StringConstraints(max_length=200, pattern=r"[A-Za-z0-9]")]
