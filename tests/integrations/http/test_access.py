@@ -78,7 +78,7 @@ def call(
 def everything(con: duckdb.DuckDBPyConnection) -> list[tuple]:
     tables = ("chat_threads", "chat_turns", "chat_facts", "chat_fact_history")
     who = "(agent_id, user_id) in (('a2', 'lina'), ('a1', 'marc'))"
-    columns = "columns(c -> c not in ('embedding', 'extracted_through'))"
+    columns = "columns(lambda c: c not in ('embedding', 'extracted_through'))"
     return [
         row
         for table in tables
