@@ -310,7 +310,7 @@ def _load_library(cursor: duckdb.DuckDBPyConnection, instance: Instance) -> None
         cursor.execute((resources.sql_dir() / "schema" / "02_calls.sql").read_text("utf-8")).fetchall()
         _set_search_path(cursor, instance)  # macros over those tables find them here
     for script in sorted((resources.sql_dir() / "library").glob("*.sql")):
-        cursor.execute(script.read_text("utf-8")).fetchall()
+        cursor.execute(script.read_text("utf-8").replace("{{ dimension }}", str(instance.dimension))).fetchall()
 
 
 def _set_search_path(connection: duckdb.DuckDBPyConnection, instance: Instance) -> None:

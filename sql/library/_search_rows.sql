@@ -16,7 +16,7 @@ with candidates as (
             null::varchar as session_id, null::varchar as user_id, null::varchar as agent_id, null::varchar as role,
             null::bigint as turn_id, null::bigint as position, null::timestamptz as created_at, null::timestamptz as observed_at,
             null::varchar as content, null::varchar as category, null::varchar as fact_key, null::varchar as fact_value,
-            null::varchar as evidence, null::double as confidence, null::varchar as kind, recall_query_vector(null) as embedding,
+            null::varchar as evidence, null::double as confidence, null::varchar as kind, null::float[{{ dimension }}] as embedding,
             null::bit as embedding_bits
         where false
     )

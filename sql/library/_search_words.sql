@@ -11,6 +11,9 @@ create or replace macro recall_sql.main._search_scores(
 with terms as materialized (
     select unnest(search_terms(query)) as term
 ),
+asked as materialized (
+    select recall_query_vector(if(vector_weight > 0, query, null)) as vector
+),
 live as materialized (
     select _key, _thread, _place, _alone, _said_at, _words, _belief, _hash, _wanted
     from recall_sql.main._search_rows(
@@ -94,7 +97,7 @@ near as materialized (
         tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
     )
     where _wanted and vector_weight > 0 and _bits is not null and _turn is not null
-    order by bit_count(xor(_bits, (select recall_sql.main.sign_bits(recall_query_vector(query))))), _turn
+    order by bit_count(xor(_bits, (select recall_sql.main.sign_bits(vector) from asked))), _turn
     limit greatest(1000, 100 * k)
 ),
 nearby as materialized (
@@ -105,10 +108,10 @@ nearby as materialized (
     where _turn in (from near union from best_words) and vector_weight > 0 and _bits is not null
 ),
 by_meaning as materialized (
-    select _turn as _key, array_cosine_similarity(_vector, recall_query_vector(query)) as cosine
+    select _turn as _key, array_cosine_similarity(_vector, (select vector from asked)) as cosine
     from nearby
     union all
-    select _key, array_cosine_similarity(_vector, recall_query_vector(query))
+    select _key, array_cosine_similarity(_vector, (select vector from asked))
     from recall_sql.main._search_rows(
         tbl, text_column, vector_column, in_session, of_user, of_agent, of_roles, from_time, to_time
     )

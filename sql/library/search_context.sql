@@ -65,13 +65,14 @@ with last_turns as materialized (
 asked as materialized (
     select
         search_terms(query) as terms,
+        recall_query_vector(query) as vector,
         recall_sql.main.is_about_a_choice(query) as about_a_choice
 ),
 held as materialized (
     select
         f.category, f.fact_key, f.fact_value, f.kind, f.source, f.confidence,
         f.source in ('TOOL', 'DOCUMENT', 'CODE') as quoted,
-        coalesce(array_cosine_similarity(f.embedding, recall_query_vector(query)), 0)
+        coalesce(array_cosine_similarity(f.embedding, asked.vector), 0)
         + len(list_intersect(
             search_tokens(concat_ws(' ', f.category, replace(f.fact_key, '_', ' '), f.fact_value)),
             coalesce(asked.terms, []))

@@ -33,8 +33,13 @@ lateral (
 create or replace macro recall_sql.main._vector_search(
     tbl, query, k, in_session, of_user, of_agent, vectors, lowest, candidates
 ) as table
-with asked as materialized (
-    select recall_sql.main.sign_bits(recall_query_vector(query)) as bits
+with embedded as materialized (
+    select recall_query_vector(query) as vector
+),
+asked as materialized (
+    select vector, recall_sql.main.sign_bits(vector) as bits
+    from embedded
+    where array_inner_product(vector, vector) > 0
 ),
 near as materialized (
     select _key
@@ -53,7 +58,7 @@ compared as (
 scored as (
     select
         * exclude (_key, _bits),
-        array_cosine_similarity(struct_extract(compared, vectors), recall_query_vector(query)) as score
+        array_cosine_similarity(struct_extract(compared, vectors), (select vector from asked)) as score
     from compared
 ),
 -- a vector of zeros has no direction: its score is not a number (-1 on DuckDB 1.5), and it is never near anything
@@ -66,7 +71,6 @@ select nearest.*, row_number() over (order by score desc) as rank
 from nearest
 where score is not null and not isnan(score) and (lowest is null or score >= lowest)
   and array_inner_product(struct_extract(nearest, vectors), struct_extract(nearest, vectors)) > 0
-  and array_inner_product(recall_query_vector(query), recall_query_vector(query)) > 0
 order by rank;
 
 create or replace macro recall_sql.main.vector_search(
