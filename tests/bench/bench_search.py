@@ -192,8 +192,8 @@ def large(millions: float) -> str:
     lines = [["every vector", *every, "1.000"], ["bits first", *first_pass, f"{hits:.3f}"]]
     return (
         f"{table([f'{rows:,} × {WIDTH}', 'p50 ms', 'p95 ms', 'CPU ms', 'recall@10'], lines)}\n\n"
-        f"Bits first takes {float(first_pass[0]) / float(every[0]):.2f} of the time. memory_limit 8 GB; peak of the process "
-        f"{peak:.1f} GB. Making, inserting and coding a row took {filled:.0f} µs of CPU.\n"
+        f"Bits first takes {float(first_pass[0]) / float(every[0]):.2f} of the time. memory_limit 8 GB; peak of the process"
+        f" {peak:.1f} GB. Making, inserting and coding a row took {filled:.0f} µs of CPU.\n"
     )
 
 
