@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIBRARY", "Instance", "closing_cursor", "connect", "instance_of", "last_error", "quoted", "register"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 HNSW = "chat_turns_hnsw"  # the one index of an extension that we make
 
 # DuckDB calls a function through a bare pointer and forgets to keep it alive when the connection that registered it is

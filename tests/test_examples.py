@@ -84,7 +84,12 @@ def test_openai_sdk_against_llama_cpps_own_server(run: Run, monkeypatch: pytest.
 
 @needs_smollm2
 @pytest.mark.parametrize(
-    ("name", "package"), [("langchain_chain.py", "langchain_core"), ("llamaindex_chat.py", "llama_index.core")]
+    ("name", "package"),
+    [
+        ("langchain_chain.py", "langchain_core"),
+        ("langgraph_agent.py", "langgraph"),
+        ("llamaindex_chat.py", "llama_index.core"),
+    ],
 )
 def test_frameworks(name: str, package: str, run: Run) -> None:
     pytest.importorskip(package)

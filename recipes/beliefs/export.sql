@@ -36,5 +36,9 @@ select json_object(
         select coalesce(list(h order by h.event_id), [])
         from {{ history | ident }} as h where user_id = {{ user_id }}
     ),
+    'store', (
+        select coalesce(list(i order by i.agent_id, i.namespace, i.item_key), [])
+        from (select * exclude (words) from store_items where user_id = {{ user_id }}) as i
+    ),
     'summaries', (select coalesce(list(s order by s.agent_id, s.session_id), []) from {{ summaries | ident }} as s where user_id = {{ user_id }})
 ) as export;

@@ -135,6 +135,21 @@ set user_id = '(forgotten)', label = null, revoked_at = coalesce(revoked_at, {{ 
 where user_id = {{ user_id }} and ({{ agent_id }} is null or agent_id = {{ agent_id }})
   and {{ session_id }} is null and {{ fact }} is null and {{ before }}::timestamptz is null;
 
+-- step: store
+-- What programs keep of somebody, and the vectors of it.
+create or replace temp table forgotten_items as
+select agent_id, user_id, namespace, item_key, recall_input_hash(words) as input_hash
+from store_items
+where ({{ user_id }} is null or user_id = {{ user_id }})
+  and ({{ agent_id }} is null or agent_id = {{ agent_id }})
+  and ({{ before }}::timestamptz is null or updated_at < {{ before }}::timestamptz)
+  and {{ session_id }} is null and {{ fact }} is null;
+
+delete from recall_memo where input_hash in (select input_hash from forgotten_items);
+
+delete from store_items
+where (agent_id, user_id, namespace, item_key) in (select (agent_id, user_id, namespace, item_key) from forgotten_items);
+
 -- step: show
 -- result: Forgotten
 select turns, facts, events, threads from forgotten_counts;

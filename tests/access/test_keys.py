@@ -25,6 +25,7 @@ from recall_sql.access import (
 )
 from recall_sql.cli import cli
 from recall_sql.errors import ConfigError
+from recall_sql.session import SCHEMA_VERSION
 
 
 def test_a_key_is_recognised_and_stored_nowhere(db: Path) -> None:
@@ -163,4 +164,6 @@ def test_a_database_from_before_there_were_keys_gets_the_table(db: Path) -> None
         con.execute("update recall_meta set value = '1' where name = 'schema_version'")
     with recall_sql.connect(db) as con:
         assert keys(con) == [] and con.execute("select content from chat_turns").fetchall() == [("hello",)]
-        assert con.execute("select value from recall_meta where name = 'schema_version'").fetchall() == [("2",)]
+        assert con.execute("select value from recall_meta where name = 'schema_version'").fetchall() == [
+            (str(SCHEMA_VERSION),)
+        ]

@@ -73,7 +73,9 @@ class Reader:
         self.names.pop("con", None)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md", "docs/python.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md", "docs/python.md"]
+)
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "sqlalchemy" in page:
         pytest.importorskip("duckdb_engine", reason="the extra `sqlalchemy` isn't installed")
