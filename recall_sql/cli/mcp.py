@@ -71,6 +71,7 @@ def _listen(app: Starlette, db: str, host: str, port: int) -> None:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((host, port))
+            door.listen(128)
         except (OSError, OverflowError) as error:
             raise ConfigError(f"can't listen on {host}, port {port}: {error}") from error
         shown = f"[{host}]" if ":" in host else host

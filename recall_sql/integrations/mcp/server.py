@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 import anyio.to_thread
 import duckdb
-from mcp_types import CallToolResult, ListToolsResult, TextContent
+from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -96,11 +96,11 @@ def _may(role: Role, tool: RecallTool) -> bool:
 async def _only_ones_own_tools(door: Door, ctx: Any, call_next: Callable[[Any], Any]) -> Any:
     """A reader isn't shown what a writer may do."""
     result = await call_next(ctx)
-    if ctx.method == "tools/list" and isinstance(result, ListToolsResult):
-        role = door.principal(ctx.request).role
-        shown = {tool.work.__name__ for tool in TOOLS if _may(role, tool)}
-        return result.model_copy(update={"tools": [tool for tool in result.tools if tool.name in shown]})
-    return result
+    if ctx.method != "tools/list":
+        return result
+    role = door.principal(ctx.request).role
+    shown = {tool.work.__name__ for tool in TOOLS if _may(role, tool)}
+    return {**result, "tools": [tool for tool in result["tools"] if tool["name"] in shown]}
 
 
 class _Tool(Tool):

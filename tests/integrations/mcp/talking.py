@@ -84,6 +84,7 @@ def listening(app: Any) -> Iterator[str]:
     """Serves an ASGI app on a free loopback port in a thread of this process; its address."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
+        door.listen(128)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
         thread.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import duckdb
-import pytest
 
 from recall_sql import Memory
 from recall_sql.integrations.mcp import mcp_server
@@ -86,55 +85,55 @@ def test_nobody_speaks_from_the_future(talk: Talk) -> None:
     assert talk.call("execute", sql=sql.format("older", "2001-01-01"))["events"] == {"rejected_stale": 1}
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "",
-        "select 1",
-        "drop table chat_facts",
-        "create table t (a int)",
-        "attach 'x.duckdb' as x",
-        "copy chat_facts to 'x.csv'",
-        "pragma database_list",
-        "set memory_limit = '1KB'",
-        "call pragma_version()",
-        "truncate chat_facts",
-        "delete from chat_facts",
-        "delete from chat_turns where true",
-        "delete from recall_keys where true",
-        "delete from chat_facts where true returning *",
-        "delete from chat_facts using chat_turns where true",
-        "delete from memory.main.chat_facts where true",
-        "delete from main.chat_facts where true",
-        "delete from chat_facts as f where true",
-        "update chat_turns set content = 'x' where true",
-        "update chat_facts set user_id = 'bo' where true",
-        "update chat_facts set source = 'SYSTEM' where true",
-        "update chat_facts set fact_value = t.content from chat_turns as t where true",
-        "update chat_facts set fact_value = 'x' where true returning fact_id",
-        "update chat_facts set fact_value = 'x', fact_value = 'y' where nothing",
-        "insert into chat_facts values ('a', 'b', 'c')",
-        "insert into chat_facts (category, fact_key) values ('a', 'b')",
-        "insert into chat_facts (user_id, category, fact_key, fact_value) values ('bo', 'a', 'b', 'c')",
-        "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b')",
-        "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c') on conflict do nothing",
-        "insert or replace into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c')",
-        "insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', content from read_text('x')",
-        "insert into chat_facts (category, fact_key, fact_value) select secret_hash, role, key_id from recall_keys",
-        "with x as (select 1) insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', 'c' from x",
-        "with x as (select 1) delete from chat_facts where true",
-        "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b', getenv('HOME'))",
-        "insert into record_messages (user_id, message) values ('bo', 'x')",
-        "delete from chat_facts where true; drop table chat_facts",
-        "merge into chat_facts using chat_facts as s on true when matched then delete",
-        "explain analyze delete from chat_facts where true",
-        "execute x",
-        "delete from chat_facts where fact_id in (delete from chat_facts returning fact_id)",
-    ],
-)
-def test_everything_else_is_refused_and_changes_nothing(sql: str, talk: Talk, con: Con) -> None:
+REFUSED = [
+    "",
+    "select 1",
+    "drop table chat_facts",
+    "create table t (a int)",
+    "attach 'x.duckdb' as x",
+    "copy chat_facts to 'x.csv'",
+    "pragma database_list",
+    "set memory_limit = '1KB'",
+    "call pragma_version()",
+    "truncate chat_facts",
+    "delete from chat_facts",
+    "delete from chat_turns where true",
+    "delete from recall_keys where true",
+    "delete from chat_facts where true returning *",
+    "delete from chat_facts using chat_turns where true",
+    "delete from memory.main.chat_facts where true",
+    "delete from main.chat_facts where true",
+    "delete from chat_facts as f where true",
+    "update chat_turns set content = 'x' where true",
+    "update chat_facts set user_id = 'bo' where true",
+    "update chat_facts set source = 'SYSTEM' where true",
+    "update chat_facts set fact_value = t.content from chat_turns as t where true",
+    "update chat_facts set fact_value = 'x' where true returning fact_id",
+    "update chat_facts set fact_value = 'x', fact_value = 'y' where nothing",
+    "insert into chat_facts values ('a', 'b', 'c')",
+    "insert into chat_facts (category, fact_key) values ('a', 'b')",
+    "insert into chat_facts (user_id, category, fact_key, fact_value) values ('bo', 'a', 'b', 'c')",
+    "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b')",
+    "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c') on conflict do nothing",
+    "insert or replace into chat_facts (category, fact_key, fact_value) values ('a', 'b', 'c')",
+    "insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', content from read_text('x')",
+    "insert into chat_facts (category, fact_key, fact_value) select secret_hash, role, key_id from recall_keys",
+    "with x as (select 1) insert into chat_facts (category, fact_key, fact_value) select 'a', 'b', 'c' from x",
+    "with x as (select 1) delete from chat_facts where true",
+    "insert into chat_facts (category, fact_key, fact_value) values ('a', 'b', getenv('HOME'))",
+    "insert into record_messages (user_id, message) values ('bo', 'x')",
+    "delete from chat_facts where true; drop table chat_facts",
+    "merge into chat_facts using chat_facts as s on true when matched then delete",
+    "explain analyze delete from chat_facts where true",
+    "execute x",
+    "delete from chat_facts where fact_id in (delete from chat_facts returning fact_id)",
+]
+
+
+def test_everything_else_is_refused_and_changes_nothing(talk: Talk, con: Con) -> None:
     for user in ("lina", "bo"):
         Memory(con, user_id=user).remember("Mochi", category="pet", fact_key="cat")
     before = con.execute("from chat_facts order by all").fetchall()
-    assert "Traceback" not in talk.refused("execute", sql=sql, source="USER")
-    assert con.execute("from chat_facts order by all").fetchall() == before
+    for sql in REFUSED:
+        assert "Traceback" not in talk.refused("execute", sql=sql, source="USER"), sql
+        assert con.execute("from chat_facts order by all").fetchall() == before, sql
