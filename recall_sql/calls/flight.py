@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -168,7 +168,12 @@ class Flight:
     # -- questions -----------------------------------------------------------------------------------------------------
 
     async def ask_all(self, generator: Generator, pending: dict[str, Question]) -> None:
-        """Answers every question, in packs where that is set and possible."""
+        """Answers every question, in packs where that is set and possible.
+
+        They go out in the order of their texts: prompts that begin alike follow each other, and a server that keeps the
+        beginning of the last ones needn't read it again.
+        """
+        pending = _by_beginning(pending)
         packs, alone = self._packs(pending)
         work = [self._one(generator, key, pending[key]) for key in alone]
         work += [self._pack(generator, keys, pending) for keys in packs]
@@ -275,6 +280,12 @@ class Flight:
         else:
             half = len(rest) // 2
             await together([self._pack(generator, part, pending) for part in (rest[:half], rest[half:]) if part])
+
+
+def _by_beginning(pending: Mapping[str, Question]) -> dict[str, Question]:
+    """The questions with their requests made, in the order of instructions and prompts."""
+    made = {key: replace(question, request=question.made()) for key, question in pending.items()}
+    return dict(sorted(made.items(), key=lambda item: (item[1].made().system or "", item[1].made().prompt)))
 
 
 async def together(work: Iterable[Awaitable[None]]) -> None:
