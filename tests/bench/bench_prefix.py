@@ -1,8 +1,9 @@
 """Prompts that begin alike, one behind the other: `python -m tests.bench.bench_prefix`.
 
-A real llama.cpp server with SmolLM2 and one slot, asked what EXTRACT_FACTS asks about messages of several users, of each of
-whom something is known. The messages stand in the order they were said, users in turn. Asked one by one, they go out in
-that order; asked by one statement, as recall_sql orders them. The server counts the prompt tokens it had already.
+A real llama.cpp server with SmolLM2 and one slot, asked what EXTRACT_FACTS asks about messages of several users, of
+each of whom something is known. The messages stand in the order they were said, users in turn. Asked one by one, they
+go out in that order; asked by one statement, as recall_sql orders them. The server counts the prompt tokens it had
+already.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ def prompts() -> tuple[str, list[str]]:
     said = [case["text"] for case in load()]
     known = [
         tuple(
-            {"alias": f"{chance.getrandbits(32):08x}", "category": "likes", "fact_key": f"thing_{n}", "fact_value": str(n)}
+            {
+                "alias": f"{chance.getrandbits(32):08x}",
+                "category": "likes",
+                "fact_key": f"thing_{n}",
+                "fact_value": str(n),
+            }
             for n in range(KNOWN)
         )
         for _ in range(USERS)

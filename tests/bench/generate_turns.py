@@ -1,9 +1,9 @@
 """Conversations by the million, for benchmarks: `python -m tests.bench.generate_turns 1000000 FOLDER`.
 
-Made from the shared LoCoMo conversations and the sentences the rules extractor is measured on. People, numbers, months,
-places and things are drawn anew for every session, and two words of a longer text are other ones of the same conversations, so that nine texts
-in ten are like no other. Parquet files in the order the
-messages were said: the sessions of a week go on side by side, so that every session is spread over rows and files.
+Made from the shared LoCoMo conversations and the sentences the rules extractor is measured on. People, numbers,
+months, places and things are drawn anew for every session, and two words of a longer text are other ones of the same
+conversations, so that nine texts in ten are like no other. Parquet files in the order the messages were said: the
+sessions of a week go on side by side, so that every session is spread over rows and files.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ SIDE_BY_SIDE = 200  # sessions
 FILE_TURNS = 125_000
 
 _KINDS = [
-    "Ada Bela Cora Dana Ema Finn Gina Hugo Ines Jana Karl Lena Milo Nora Otto Pia Rosa Sami Tara Udo Vera Wim Yara Zoe "
-    "Caroline Melanie Jon Gina John Maria Nate Joanna Tim James Deborah Jolene Evan Sam Calvin Dave Audrey Andrew Priya",
+    "Ada Bela Cora Dana Ema Finn Gina Hugo Ines Jana Karl Lena Milo Nora Otto Pia Rosa Sami Tara Udo Vera Wim "
+    "Yara Zoe Caroline Melanie Jon Gina John Maria Nate Joanna Tim James Deborah Jolene Evan Sam Calvin Dave "
+    "Audrey Andrew Priya",
     "January February March April May June July August September October November December",
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
-    "Oslo Lima Berlin Lisbon Kyoto Tokyo Paris Rome Madrid Vienna Prague Dublin Boston Chicago Toronto Sydney Delhi Pune",
+    "Oslo Lima Berlin Lisbon Kyoto Tokyo Paris Rome Madrid Vienna Prague Dublin Boston Chicago Toronto Sydney "
+    "Delhi Pune",
     "cat dog rabbit parrot hamster horse turtle",
     "red green blue yellow purple orange black white",
     "tea coffee juice water wine beer milk",
@@ -99,7 +101,9 @@ def rows(count: int, locomo: Path = LOCOMO) -> Iterator[dict[str, object]]:
         for step in range(TURNS):
             for number, messages in open_sessions:
                 role, text = next(messages)
-                at = begin + timedelta(hours=group // SIDE_BY_SIDE * 7, minutes=step, milliseconds=number % SIDE_BY_SIDE)
+                at = begin + timedelta(
+                    hours=group // SIDE_BY_SIDE * 7, minutes=step, milliseconds=number % SIDE_BY_SIDE
+                )
                 ids = {"user_id": f"user-{number // 5}", "session_id": f"session-{number}"}
                 yield {"role": role, "content": text, "created_at": at, **ids}
 

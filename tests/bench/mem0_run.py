@@ -1,9 +1,9 @@
 """What bench_mem0 runs in mem0's own environment: `python -m tests.bench.mem0_run URL TURNS.jsonl FOLDER`.
 
-mem0's default pipeline, as its manual uses it: `add` for every exchange of a user's message and the reply. The vector store
-is its default, qdrant on disk; the model is the scripted server by its openai provider; the embedder is put in place after
-the memory is made, so that it is the same weights by the same code as ours. One `add` after the other: that store isn't
-made for several threads (with 16 it failed). Prints JSON.
+mem0's default pipeline, as its manual uses it: `add` for every exchange of a user's message and the reply. The vector
+store is its default, qdrant on disk; the model is the scripted server by its openai provider; the embedder is put in
+place after the memory is made, so that it is the same weights by the same code as ours. One `add` after the other:
+that store isn't made for several threads (with 16 it failed). Prints JSON.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A scripted model for bench_mem0: `python -m tests.bench.memory_server SECONDS TURNS.jsonl`.
 
-Answers chat completions in so many seconds, any number at once, with what the rules extractor finds in the user's words:
-in recall_sql's form for its prompts (also packed ones), in mem0's form for those of mem0. A GET says what it counted. Prints
-its port. Tokens are bytes / 4 for both.
+Answers chat completions in so many seconds, any number at once, with what the rules extractor finds in the user's
+words: in recall_sql's form for its prompts (also packed ones), in mem0's form for those of mem0. A GET says what it
+counted. Prints its port. Tokens are bytes / 4 for both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ def answer(prompt: str, known: dict[str, list[dict[str, Any]]]) -> dict[str, Any
         facts = known[said.strip()]
         return {
             "memory": [
-                {"id": str(n), "text": f"User's {f['category']}: {f['fact_key']} is {f['fact_value']}", "attributed_to": "user"}
+                {
+                    "id": str(n),
+                    "text": f"User's {f['category']}: {f['fact_key']} is {f['fact_value']}",
+                    "attributed_to": "user",
+                }
                 for n, f in enumerate(facts)
             ]
         }
@@ -51,7 +55,9 @@ def _ours(prompt: str) -> str:
     return json.loads(prompt.rpartition(_OURS)[2].strip()).strip()
 
 
-async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: float, known: dict[str, Any]) -> None:
+async def serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: float, known: dict[str, Any]
+) -> None:
     """One connection, until the client closes it."""
     try:
         while True:
@@ -63,11 +69,25 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, dela
             messages = json.loads(await reader.readexactly(length))["messages"]
             await asyncio.sleep(delay)
             text = json.dumps(answer(messages[-1]["content"], known))
-            used = {"prompt_tokens": sum(len(m["content"].encode()) for m in messages) // 4, "completion_tokens": len(text) // 4}
+            used = {
+                "prompt_tokens": sum(len(m["content"].encode()) for m in messages) // 4,
+                "completion_tokens": len(text) // 4,
+            }
             counted.update({"calls": 1, "tokens": used["prompt_tokens"]})
             choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
             usage = {**used, "total_tokens": sum(used.values())}
-            _send(writer, 200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage})
+            _send(
+                writer,
+                200,
+                {
+                    "id": "x",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": "m",
+                    "choices": [choice],
+                    "usage": usage,
+                },
+            )
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass  # the client has gone
@@ -77,7 +97,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, dela
 
 def _send(writer: asyncio.StreamWriter, status: int, body: dict[str, Any]) -> None:
     data = json.dumps(body).encode()
-    writer.write(f"HTTP/1.1 {status} OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data)
+    writer.write(
+        f"HTTP/1.1 {status} OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data
+    )
 
 
 async def main() -> None:
