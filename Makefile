@@ -50,6 +50,7 @@ bench: .venv/.test
 	.venv/$(BIN)/python -m tests.bench.bench_search
 	.venv/$(BIN)/python -m tests.bench.bench_backfill
 	.venv/$(BIN)/python -m tests.bench.bench_prefix
+	.venv/$(BIN)/python -m tests.bench.bench_http
 
 # Beside mem0, which has an environment of its own, with what embeds in both.
 bench-mem0: .venv/.test .venv-mem0/.bench

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recall_sql.records import Records
 
 Row = dict[str, Any]
+S = TypeVar("S", bound="Scope")
 
 _WHERE = re.compile(r" \(line \d+ of [^)]*\)$")
 
@@ -32,9 +34,7 @@ class Scope:
     """One bot's view of one person, usable from many threads."""
 
     def __init__(self, con: Any, *, agent_id: str = "default", user_id: str = "default") -> None:
-        for name, value in (("agent_id", agent_id), ("user_id", user_id)):
-            if not isinstance(value, str) or not value.strip():
-                raise InputError(f"{name} is empty: name whose memory it is")
+        _check_names(agent_id, user_id)
         self._connections = Connections(register(native(con)))
         self._lock = threading.Lock()
         self._records: Records | None = None
@@ -57,6 +57,20 @@ class Scope:
         if scoped:
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
         return {name: value for name, value in values.items() if value is not None}
+
+
+def of_another(memory: S, agent_id: str, user_id: str) -> S:
+    """The memory of another bot or person, in the same database and on the same connections; costs nothing."""
+    _check_names(agent_id, user_id)
+    other = copy.copy(memory)
+    other.agent_id, other.user_id = agent_id, user_id
+    return other
+
+
+def _check_names(agent_id: object, user_id: object) -> None:
+    for name, value in (("agent_id", agent_id), ("user_id", user_id)):
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{name} is empty: name whose memory it is")
 
 
 def rows(result: RunResult) -> list[Row]:

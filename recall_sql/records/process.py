@@ -39,8 +39,8 @@ def moment(now: datetime | None, zone: str | None) -> datetime:
     """The moment of a message in the user's zone: `now`, else the clock. A naive `now` is in that zone already."""
     try:
         place = ZoneInfo(zone) if zone else None
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise InputError(f"'{zone}' is no time zone; write one like Europe/Berlin") from error
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a name is looked for as a file
+        raise InputError(f"'{str(zone)[:100]}' is no time zone; write one like Europe/Berlin") from error
     if now is None:
         return datetime.now(place or UTC)
     if now.tzinfo is None:

@@ -74,7 +74,7 @@ class Reader:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md", "docs/python.md"]
+    "page", ["README.md", "docs/tutorial.md", "docs/sqlalchemy.md", "docs/mcp.md", "docs/python.md", "docs/http.md"]
 )
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "sqlalchemy" in page:

@@ -68,6 +68,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         separate_input_output_schemas=False,
     )
     app.state.service = service

@@ -14,6 +14,7 @@ from recall_sql.errors import InputError
 from recall_sql.integrations.http.service import Service
 from recall_sql.integrations.http.shapes import Id
 from recall_sql.memory import Memory
+from recall_sql.memory.scope import of_another
 
 _scheme = HTTPBearer(
     auto_error=False,
@@ -37,7 +38,7 @@ class Caller:
 
     def memory(self, user_id: str | None = None) -> Memory:
         """The memory the call is about, on this thread's cursor. user_id: as the body says. Raises Forbidden."""
-        return Memory(self.service.con, agent_id=self.agent_id, user_id=self.user(user_id))
+        return of_another(self.service.memory, self.agent_id, self.user(user_id))
 
     def user(self, user_id: str | None = None) -> str:
         """The person, as the address or the body says. InputError where they disagree."""

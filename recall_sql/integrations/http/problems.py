@@ -81,6 +81,7 @@ def _name(status: int) -> str:
 # --- from exceptions --------------------------------------------------------------------------------------------------
 
 _SOURCES = re.compile(r"(?P<source>[A-Z]+) may not (?:change what (?P<held_by>[A-Z]+) said|set a RULE)")
+_BY_THE_RECIPE = "Invalid Input Error: "  # what error('…') in a recipe says about a value
 _OUR_NOISE = re.compile(r" \(line \d+ of [^)]*\)")
 
 
@@ -142,6 +143,9 @@ def _recipe(request: Request, error: Exception) -> JSONResponse:
         return problem(503, "others are changing the same rows; try again", headers={"Retry-After": "1"})
     if isinstance(behind, InputError) and str(behind) in str(error):
         return _unprocessable(request, behind)
+    said = str(error.__cause__) if isinstance(error.__cause__, duckdb.InvalidInputException) else ""
+    if said.startswith(_BY_THE_RECIPE) and "Python exception" not in said:
+        return problem(422, said.removeprefix(_BY_THE_RECIPE))
     return _unforeseen(request, error)
 
 

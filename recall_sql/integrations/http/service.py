@@ -9,10 +9,10 @@ import duckdb
 
 import recall_sql
 from recall_sql.access import Gate
-from recall_sql.connections import Connections
 from recall_sql.integrations.http.intake import Intake
 from recall_sql.integrations.http.limits import RateLimit
 from recall_sql.integrations.http.metrics import Metrics
+from recall_sql.memory import Memory
 from recall_sql.worker import Worker
 
 
@@ -38,7 +38,7 @@ class Service:
         con = database if isinstance(database, duckdb.DuckDBPyConnection) else recall_sql.connect(database)
         try:
             self.gate = Gate(recall_sql.register(con), host=options.host, no_auth=options.no_auth)
-            self._given, self.connections = con, Connections(con)
+            self._given, self.memory = con, Memory(con)
             self.options, self.metrics = options, Metrics()
             self.calls, self.failures = RateLimit(options.rate), RateLimit(min(options.rate, 5.0))
             self.worker = Worker(con, model=options.model)
@@ -51,7 +51,7 @@ class Service:
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
         """The calling thread's cursor."""
-        return self.connections.con
+        return self.memory.con
 
     def start(self) -> None:
         """From now on turns are stored and read."""
