@@ -1,4 +1,4 @@
-"""The command backfill: years of conversations, in partitions, with progress, and resumable."""
+"""Commands for many conversations and many readers: backfill, with progress and resumable, and publish."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 from recall_sql.cli import recipes as single
 from recall_sql.cli.batch import log_option
 from recall_sql.cli.calls import print_lines
-from recall_sql.cli.frame import db_option, format_option, opened, pairs
+from recall_sql.cli.frame import db_option, format_option, opened, pairs, wide_console
 from recall_sql.cli.memory import (
     agent_option,
     map_option,
@@ -26,6 +26,7 @@ from recall_sql.cli.memory import (
     timezone_option,
     user_option,
 )
+from recall_sql.runner import render_tables
 
 _EVERY = 5.0  # seconds between two lines of progress where there is no terminal
 
@@ -116,7 +117,29 @@ def backfill(
     click.echo(str(done))
 
 
-COMMANDS = (backfill,)
+@click.command()
+@click.argument("target")
+@db_option
+@click.option("--data-path", metavar="PATH", help="Where a new DuckLake keeps its Parquet files.")
+@format_option
+def publish(target: str, db: str, data_path: str | None, format_: str) -> None:
+    """Bring the beliefs of a lake up to date, so that other machines can read them while this one writes.
+
+    TARGET is a DuckLake, as DuckDB attaches it, or a folder for partitioned Parquet.
+
+    \b
+    recall-sql publish ducklake:beliefs.ducklake --data-path beliefs/
+    recall-sql publish 'ducklake:postgres:dbname=lake' --data-path s3://bucket/beliefs/
+    recall-sql publish beliefs/
+    """
+    from recall_sql.integrations import lake
+
+    with opened(db, must_exist=True, check_embedding=False) as con:
+        result = lake.publish(con, target, data_path=data_path)
+    render_tables(result, format_, wide_console())
+
+
+COMMANDS = (backfill, publish)
 
 
 class _Position:

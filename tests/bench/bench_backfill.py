@@ -4,7 +4,7 @@ Turns from tests/bench/generate_turns.py, 50 a session; the rules extractor, Min
 size in a process of its own, for its peak of memory. Stages: ingest (read, check, sort, store), embed, extract, land,
 search index. SIZE:no-embed leaves embedding turns out, SIZE:index everything but ingest and the search index: a turn
 is embedded and extracted by itself, so their rates don't depend on how many there are. --engines compares one process,
-two, and Ray with two workers, at 10,000 turns, and gives what a partition costs beside the work on it. --profile says
+two, and Ray with two workers, at 3,000 turns, and gives what a partition costs beside the work on it. --profile says
 which functions a backfill of 2,000 turns spends its time in. Writes results/backfill.md when asked for three sizes or
 more.
 """
@@ -87,9 +87,13 @@ def _processor_seconds() -> float:
 
 
 def apart(folder: Path, size: int, name: str, *, how: str = "", **options: Any) -> dict[str, Any]:
-    """The same in a process of its own."""
+    """The same in a process of its own. size: turns; below zero, so many partitions with next to nothing in them."""
     source = Path(os.environ.get("RECALL_BENCH_TURNS", folder)) / str(size)
-    if not source.exists():
+    if not source.exists() and size < 0:
+        source.mkdir()
+        said = ({"role": "assistant", "content": "ok", "session_id": f"s{n // 10}"} for n in range(-10 * size))
+        (source / "ok.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said), "utf-8")
+    elif not source.exists():
         write(size, source)
     database = folder / f"{name}.duckdb"
     command = [sys.executable, "-m", "tests.bench.bench_backfill", "--one", str(source), str(database)]
@@ -129,10 +133,9 @@ def engines_table(folder: Path, size: int) -> list[list[str]]:
         "two processes": {"workers": 2},
         "Ray, two workers": {"engine": "ray", "workers": 2},
     }.items():
-        whole = apart(folder, size, "engine", partition_turns=1000, **options)
-        fine = apart(folder, 2000, "engine", partition_turns=50, **options)
-        coarse = apart(folder, 2000, "engine", partition_turns=500, **options)
-        each = (fine["read"] - coarse["read"]) / (fine["partitions"] - coarse["partitions"])
+        whole = apart(folder, size, "engine", partition_turns=500, **options)
+        many, few = (apart(folder, -count, "engine", partition_turns=10, **options) for count in (40, 10))
+        each = (many["read"] - few["read"]) / 30
         first = first or whole["read"]
         rows.append(
             [name, f"{whole['turns'] / whole['read']:,.0f}", f"{first / whole['read']:.2f}", f"{1000 * each:,.0f}"]
@@ -179,7 +182,7 @@ def main() -> None:
             profile(folder)
             return
         if asked.engines:
-            rows = engines_table(folder, 10_000)
+            rows = engines_table(folder, 3_000)
             header = ["who reads", "turns/s embedded and extracted", "beside one process", "ms a partition costs"]
             told.append(shown("Engines, two cores", header, rows))
         else:
