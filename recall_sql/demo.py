@@ -7,8 +7,9 @@ believed before and after. Everything is done by the recipes it names; nothing h
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -65,7 +66,10 @@ class _Tour:
         self._eight_days_later()
         self._context()
         self._reply()
-        self.say(f'Everything is in {self.db}. Look around: recall-sql sql "from chat_facts" --db {self.db}')
+        program = Path(sys.argv[0]) if Path(sys.argv[0]).name == "recall-sql" else Path("recall-sql")
+        with suppress(ValueError):
+            program = program.absolute().relative_to(Path.cwd())
+        self.say(f"Everything is in {self.db}. Look around: {program} facts --db {self.db}")
 
     def _first_evening(self) -> None:
         self._heading("1. A conversation arrives, and facts are read from it")

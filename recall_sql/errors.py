@@ -73,5 +73,9 @@ def one_line(error: BaseException) -> str:
     """The useful text of an exception, ours or DuckDB's, on one line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
-    text = _TRACE.sub("", _NOISE.sub("", str(error)))
-    return " ".join(text.split()) or type(error).__name__
+    return " ".join(plain(str(error)).split()) or type(error).__name__
+
+
+def plain(message: str) -> str:
+    """DuckDB's message without what it puts around the words of a Python function."""
+    return _TRACE.sub("", _NOISE.sub("", message))

@@ -113,6 +113,8 @@ def _open_file(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.Duc
         connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
         raise ConfigError(f"can't open {path}: {_why(str(error))}") from error
+    if path != "" and not path.startswith(":memory:") and "://" not in path:
+        _check_that_it_is_a_database(connection, path)
     if not connection.execute("select current_setting('disabled_compression_methods')").fetchall()[0][0]:
         # ALPRD gains nothing on vectors, and DuckDB 1.5 spends three times as long on reading them (docs/decisions.md)
         connection.execute("set global disabled_compression_methods = 'alprd'").fetchall()
@@ -131,6 +133,14 @@ def _check_file(path: str, read_only: bool) -> None:
         raise ConfigError(
             f"{path}: a database can't be called {LIBRARY}, which is the function library's name; rename the file"
         )
+
+
+def _check_that_it_is_a_database(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """DuckDB opens a CSV, JSON or Parquet file as a database in memory with a view of it: what is written is lost."""
+    kept = "select path is not null from duckdb_databases() where database_name = current_database()"
+    if not connection.execute(kept).fetchall()[0][0]:
+        connection.close()
+        raise ConfigError(f"{path} isn't a DuckDB database file; name another, or one that doesn't exist yet")
 
 
 def _why(message: str) -> str:

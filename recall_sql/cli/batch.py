@@ -17,7 +17,7 @@ import click
 
 import recall_sql
 from recall_sql.cli import recipes as single
-from recall_sql.cli.calls import estimate_option, print_estimate
+from recall_sql.cli.calls import estimate_option, print_estimate, tell_failures
 from recall_sql.cli.frame import db_option, format_option, opened, wide_console
 from recall_sql.errors import InputError, RecipeError
 from recall_sql.runner import catalogue, render_tables
@@ -116,9 +116,12 @@ def run(
     check_embedding = all(recipe.name != single.REEMBED for recipe in batch.recipes)
     with opened(db, check_embedding=check_embedding) as con:
         outcomes = run_batch(con, batch, log)
+        mute = tell_failures(con, started)
     about = {"recall_sql": recall_sql.__version__, "database": db, "select": select, "started_at": started.isoformat()}
     write_results(Path(target), outcomes, **about)
     _end(outcomes, log, log_format)
+    if mute:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 import duckdb
 
-from recall_sql.cli.frame import Commands, db_option, format_option, opened, wide_console
+from recall_sql.cli.frame import Commands, db_option, format_option, opened, tell, wide_console
 from recall_sql.errors import InputError
 from recall_sql.runner import execute, from_text, load, render_tables
 
@@ -31,6 +32,35 @@ order by function, model;
 -- result: Used
 select * from recall_usage();
 """
+
+
+_FAILED = """
+select
+    function, model, count(*) filter (status = 'ok') as answered, count(*) filter (status <> 'ok') as failed,
+    arg_max(error, called_at) filter (status <> 'ok') as error
+from {store}.recall_calls
+where called_at >= '{since}'::timestamptz
+group by all
+having failed > 0
+order by all
+"""
+
+
+def tell_failures(con: duckdb.DuckDBPyConnection, since: datetime) -> bool:
+    """Says on standard error which requests to models failed since then, for a run that went on without them.
+
+    Returns whether there is a model that answered nothing.
+    """
+    from recall_sql.session import instance_of
+
+    statement = _FAILED.format(store=instance_of(con).store, since=since.isoformat())
+    mute = False
+    for function, model, answered, failed, error in con.execute(statement).fetchall():
+        why = " ".join(str(error).split()).rstrip(".?")
+        requests = f"{failed} of {answered + failed} requests of {function} to {model}"
+        tell(f"{requests} failed: {why}. What has no answer is left for the next run")
+        mute = mute or not answered
+    return mute
 
 
 estimate_option = click.option(

@@ -142,6 +142,11 @@ def opened(db: str, *, must_exist: bool = False, **options: Any) -> Iterator[duc
     if must_exist and db != ":memory:" and not Path(db).exists():
         raise InputError(f"there is no database {db}; --db names one, `recall-sql init` or `import` makes one")
     with closing(connect(db, **options)) as con:
+        if (
+            options.get("read_only")
+            and not con.execute("from duckdb_tables() where table_name = 'recall_meta'").fetchall()
+        ):
+            raise InputError(f"{db} holds no memory: `recall-sql init --db {db}` adds the tables")
         con.execute("set enable_progress_bar = false")  # DuckDB's own goes to standard output, into the rows
         yield con
 

@@ -35,7 +35,7 @@ def index(table: str, db: str, at_least: int, verify: bool, hnsw: bool, drop_hns
         raise click.UsageError("the HNSW index is one on chat_turns")
     if hnsw and drop_hnsw:
         raise click.UsageError("--hnsw or --drop-hnsw, not both")
-    with opened(db) as con:
+    with opened(db, must_exist=True) as con:
         for name, count in indexing.index(con, table, at_least=at_least, verify=verify).items():
             click.echo(f"{name.replace('_', ' ')}: {count:,}")
         if hnsw:

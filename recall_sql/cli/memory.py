@@ -1,7 +1,8 @@
-"""Commands about a memory: init, import, facts, context, demo, doctor."""
+"""Commands about a memory: init, import, facts, search, context, demo, doctor."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -37,6 +38,9 @@ role_map_option = click.option(
     help="Which role a speaker has: marta=user,helper=assistant. Roles: user, assistant, system, tool, document, code. "
     "Understood already: human (user); ai, bot, model, gpt (assistant); developer (system); function (tool).",
 )
+_TURN_COLUMNS = ["rank", "score", "user_id", "session_id", "created_at", "role", "content"]
+_FACT_COLUMNS = ["rank", "score", "user_id", "session_id", "category", "fact_key", "fact_value", "confidence"]
+
 timezone_option = click.option("--timezone", default="UTC", show_default=True, help="Of times that don't say theirs.")
 skip_empty_option = click.option(
     "--skip-empty", is_flag=True, help="Leave out empty messages instead of refusing the file."
@@ -201,4 +205,29 @@ def _print_section(title: str, rows: list[tuple[str, str]]) -> None:
     click.echo()
 
 
-COMMANDS = (init, import_, facts, context, demo, doctor)
+@click.command()
+@click.argument("query")
+@db_option
+@agent_option
+@user_option
+@session_option
+@click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+@click.option("--facts", "among_facts", is_flag=True, help="Search facts, not turns.")
+@format_option
+def search(query: str, db: str, k: int, among_facts: bool, format_: str, **scope: str | None) -> None:
+    """Find the turns (or facts) nearest to QUERY, by words and by meaning; of everybody, unless a person is named.
+
+    \b
+    recall-sql search "what did I say about trains?" --user-id lena
+    recall-sql search budget --facts
+    """
+    given = {name: value for name, value in scope.items() if value is not None}
+    given |= {"query": query, "k": k, "of": "chat_facts" if among_facts else "chat_turns"}
+    with opened(db, must_exist=True, read_only=True) as con:
+        result = execute(con, load("search/find"), given)
+    (found,) = result.tables
+    shown = _FACT_COLUMNS if among_facts else _TURN_COLUMNS
+    render_tables(replace(result, tables=(replace(found, table=found.table.select(shown)),)), format_, wide_console())
+
+
+COMMANDS = (init, import_, facts, search, context, demo, doctor)

@@ -63,6 +63,8 @@ def serve(
     recall-sql serve --db memory.duckdb --init recall.sql
     duckdb -init recall.sql        # in another terminal:  from recall('select embed(''hello'')');
     """
+    if init_file is not None and (over_http or over_mcp) and not quack:
+        raise click.UsageError("--init is for DuckDB shells: it needs --quack")
     with ExitStack() as doors:
         shells = None
         if quack or not (over_http or over_mcp):
@@ -114,7 +116,8 @@ def _quack(db: str, port: int, token: str | None, init_file: str | None) -> Iter
         click.echo("In any DuckDB shell on this machine:\n")
         for line in load_statements():
             click.echo(f"    {line}")
-        click.echo(f"    {server.one_off('select embed(hello)')}\n")
+        example = server.one_off("select embed('hello')")
+        click.echo(f"    {example}\n")
         if init_file is not None:
             path = Path(init_file)
             path.touch(mode=0o600)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from recall_sql.cli.calls import tell_failures
 from recall_sql.cli.frame import DEFAULT_DB, format_option, opened, pairs, step_progress, wide_console
 from recall_sql.errors import InputError
 from recall_sql.runner import Recipe, RunResult, catalogue, compile_recipe, execute, from_text, load, render_tables
@@ -28,9 +29,12 @@ def run_one(recipe: str, db: str, var: tuple[str, ...], vars_file: str | None, f
     compile_recipe(found, values)  # a mistake in the values shows before a database is made
     with opened(db, check_embedding=found.name != REEMBED) as con, step_progress() as on_progress:
         result = execute(con, found, values, on_progress=on_progress)
+        mute = tell_failures(con, result.started_at)
     render_tables(result, format_, wide_console())
     if format_ == "table":
         click.echo(summary(result), err=True)
+    if mute:
+        raise click.exceptions.Exit(1)
 
 
 @click.command("compile")

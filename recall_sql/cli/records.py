@@ -38,10 +38,15 @@ def schema_add(files: tuple[Path, ...], db: str) -> None:
     from recall_sql.records.schemas import from_json
     from recall_sql.records.tables import declare
 
+    read = []
+    for file in files:  # all of them, before anything is declared
+        try:
+            read.append((file, from_json(file.read_text("utf-8"))))
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from error
     with opened(db) as con:
-        for file in files:
+        for file, found in read:
             try:
-                found = from_json(file.read_text("utf-8"))
                 done = declare(con, found)
             except InputError as error:
                 raise InputError(f"{file}: {error}") from error

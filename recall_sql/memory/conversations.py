@@ -141,6 +141,8 @@ class ConversationMethods(Scope):
         session_id: of that conversation, and of none. since, until: instants, the end not included. neighbours: so many
         turns around each hit as well. recency: 0 to 1, how much newer is better.
         """
+        if of not in _TABLES:
+            raise InputError(f"there is no searching {of!r}; it is one of: {', '.join(_TABLES)}")
         given = {"query": query, "k": k, "of": _TABLES[of], "session_id": session_id, "roles": roles}
         more = {"since": since, "until": until, "neighbours": neighbours, "recency": recency}
         return rows(self._read("search/find", **given, **more))

@@ -42,7 +42,7 @@ def _rows(memory: Memory, name: str) -> pa.Table:
     if name not in OWN:
         schema = next(schema for schema in tables.load_all(con) if schema.name == name)
         return ask.rows_of(con, schema, memory.user_id)
-    vector = " exclude (embedding)" if name in ("chat_facts", "chat_turns") else ""
+    vector = {"chat_facts": " exclude (embedding)", "chat_turns": " exclude (embedding, embedding_bits)"}.get(name, "")
     table = f"{quoted(instance_of(con).database)}.main.{quoted(name)}"
     scope: dict[str, Any] = {"agent_id": memory.agent_id, "user_id": memory.user_id}
     sql = f"select *{vector} from {table} where agent_id = $agent_id and user_id = $user_id"

@@ -6,7 +6,7 @@ import re
 
 import duckdb
 
-from recall_sql.errors import RecipeError
+from recall_sql.errors import RecipeError, plain
 from recall_sql.runner.statements import Statement, at_place
 
 _LINE = re.compile(r"\n+LINE (\d+):.*", re.DOTALL)
@@ -29,7 +29,7 @@ def failure(statement: Statement, message: str, line_of_sql: int = 1) -> RecipeE
 
 def one_line(error: Exception) -> str:
     """DuckDB's message without its excerpt of the SQL, on one line."""
-    return " ".join(_LINE.sub("", str(error)).split())
+    return " ".join(plain(_LINE.sub("", str(error))).split())
 
 
 def reraise_interrupt(error: Exception) -> None:

@@ -99,11 +99,11 @@ def coerce(param: Param, value: object) -> object:
     except (ValueError, TypeError, OverflowError) as error:
         raise _refused(param, value, str(error) if isinstance(error, _Reason) else "") from None
     if param.choices and result not in param.choices:
-        raise _refused(param, value, f"it is one of: {', '.join(param.choices)}")
+        raise _out_of_bounds(param, value, f"one of: {', '.join(param.choices)}")
     if param.min is not None and not result >= param.min:
-        raise _refused(param, value, f"at least {param.min:g}")
+        raise _out_of_bounds(param, value, f"at least {param.min:g}")
     if param.max is not None and not result <= param.max:
-        raise _refused(param, value, f"at most {param.max:g}")
+        raise _out_of_bounds(param, value, f"at most {param.max:g}")
     return result
 
 
@@ -115,6 +115,10 @@ def _refused(param: Param, value: object, reason: str) -> InputError:
     shown = "***" if param.secret else repr(value) if len(repr(value)) < 80 else repr(value)[:77] + "…"
     got = f"{type(value).__name__} {shown}" if value is not None else "NULL"
     return InputError(f"parameter {param.name}: expected {param.type}, got {got}" + (f" ({reason})" if reason else ""))
+
+
+def _out_of_bounds(param: Param, value: object, bound: str) -> InputError:
+    return InputError(f"parameter {param.name}: {'***' if param.secret else value} isn't {bound}")
 
 
 def _text(value: object) -> str:

@@ -21,7 +21,7 @@ select json_object(
     'threads', (select coalesce(list(h order by h.agent_id, h.session_id), []) from {{ threads | ident }} as h where user_id = {{ user_id }}),
     'turns', (
         select coalesce(list(t order by t.agent_id, t.session_id, t.position), [])
-        from (select * exclude (embedding) from {{ turns | ident }} where user_id = {{ user_id }}) as t
+        from (select columns(lambda c: c not in ('embedding', 'embedding_bits')) from {{ turns | ident }} where user_id = {{ user_id }}) as t
     ),
     'extractions', (
         select coalesce(list(p order by p.turn_id), [])

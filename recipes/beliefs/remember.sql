@@ -20,6 +20,8 @@ params:
 {% include "beliefs/_now.sql" %}
 
 -- step: candidate
+select if(trim({{ value }}) = '', error('the value of a fact is empty: say what to remember'), true);
+
 -- A key made from the words: the first of them, and a mark of the rest when there is one.
 create or replace temp table candidates as
 with named as (

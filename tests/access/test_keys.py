@@ -143,6 +143,8 @@ def test_keys_on_the_command_line(db: Path) -> None:
         result = CliRunner().invoke(cli, ["keys", *arguments, "--db", str(db)])
         return result.exit_code, result.stdout, result.stderr
 
+    assert "there is no database" in run("add", "--agent", "a1", "--role", "reader")[2] and not db.exists()
+    recall_sql.connect(db).close()
     code, secret, about = run("add", "--agent", "a1", "--user", "lina", "--role", "writer", "--label", "app")
     assert code == 0 and "writer of agent a1, user lina" in about
     with recall_sql.connect(db) as con:
