@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 import anyio.to_thread
 import duckdb
-from mcp_types import CallToolResult, TextContent
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,6 +23,7 @@ import recall_sql
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools.base import Tool
+from mcp.shared.exceptions import MCPError
 from recall_sql.access import ROLES, Forbidden, Gate, Role, Unauthorized
 from recall_sql.errors import RecallError, one_line
 from recall_sql.integrations.mcp import resources
@@ -86,6 +87,7 @@ def _server(door: Door) -> MCPServer:
         middleware=[functools.partial(_only_ones_own_tools, door)],
     )
     resources.install(server, door)
+    server.middleware.append(functools.partial(_only_prompts_there_are, server))
     return server
 
 
@@ -101,6 +103,21 @@ async def _only_ones_own_tools(door: Door, ctx: Any, call_next: Callable[[Any], 
     role = door.principal(ctx.request).role
     shown = {tool.work.__name__ for tool in TOOLS if _may(role, tool)}
     return {**result, "tools": [tool for tool in result["tools"] if tool["name"] in shown]}
+
+
+async def _only_prompts_there_are(server: MCPServer, ctx: Any, call_next: Callable[[Any], Any]) -> Any:
+    """Says what is wrong with the name or the arguments of a prompt; the SDK would only say that something is."""
+    if ctx.method == "prompts/get" and isinstance((ctx.params or {}).get("name"), str):
+        prompts = {prompt.name: prompt for prompt in await server.list_prompts()}
+        name, given = ctx.params["name"], set(ctx.params.get("arguments") or {})
+        if name not in prompts:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:100]}; prompts: {', '.join(prompts)}")
+        known = {argument.name: argument.required for argument in prompts[name].arguments or []}
+        wrong = [f"{argument} is missing" for argument, required in known.items() if required and argument not in given]
+        wrong += [f"there is no argument {argument[:100]}" for argument in sorted(given - known.keys())]
+        if wrong:
+            raise MCPError(INVALID_PARAMS, f"{name}: {'; '.join(wrong)}")
+    return await call_next(ctx)
 
 
 class _Tool(Tool):

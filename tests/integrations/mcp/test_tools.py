@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import duckdb
+import pytest
+from mcp.shared.exceptions import MCPError
 
 from recall_sql import Memory
 from tests.integrations.mcp.talking import Talk
@@ -46,7 +48,8 @@ def test_records_are_told_and_asked_about(talk: Talk) -> None:
     assert "error" in talk.call("ask", question="What is the meaning of it all?")
     paid = talk.call("query", sql="select recipient, amount::int as amount from payments")
     assert paid == {"columns": ["recipient", "amount"], "rows": [["Jayden", 150]], "truncated": False}
-    assert "no time zone" in talk.refused("ask", question="How much?", timezone="Mars/Phobos")
+    for zone in ("Mars/Phobos", "Europe", "a" * 2000):
+        assert "no time zone" in talk.refused("ask", question="How much?", timezone=zone)
 
 
 def test_query_gives_json_whatever_the_type(talk: Talk) -> None:
@@ -101,3 +104,10 @@ def test_prompts_carry_the_context(talk: Talk, con: Con) -> None:
     assert "Answer in French" in message.content.text and message.content.text.endswith("Hello?")
     messages = talk.do("get_prompt", "resume", {"session_id": "s1"}).messages
     assert [(message.role, message.content.text) for message in messages][1:] == [("assistant", "Bonjour.")]
+    for name, arguments, told in (
+        ("context", {}, "query is missing"),
+        ("context", {"query": "x", "user_id": "bo"}, "no argument user_id"),
+        ("nothing", {}, "there is no prompt nothing; prompts: context, resume"),
+    ):
+        with pytest.raises(MCPError, match=told):
+            talk.do("get_prompt", name, arguments)
