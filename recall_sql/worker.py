@@ -20,9 +20,10 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -86,17 +87,21 @@ class Worker:
         """Waits until each turn is done or was tried in vain, and tells their status; after `timeout` seconds as it is
         then. Turns that nobody reads (an assistant's) have none."""
         ids = sorted(set(turn_ids))
-        watched: dict[int, Future[str]] = {}
+        with self.watching(ids) as futures:
+            wait_for(futures, timeout)
+        return self.statuses(ids)
+
+    @contextmanager
+    def watching(self, turn_ids: Iterable[int]) -> Iterator[list[Future[str]]]:
+        """For those who wait in their own way: a future for every turn that isn't settled yet. Wakes the worker."""
+        watched: dict[int, Future[str]] = {turn_id: Future() for turn_id in turn_ids}
         with self._lock:
-            for turn_id in ids:
-                watched[turn_id] = Future()
-                self._watched[turn_id].append(watched[turn_id])
+            for turn_id, future in watched.items():
+                self._watched[turn_id].append(future)
         try:
-            known = self.statuses(ids)
+            known = self.statuses(list(watched))
             self.wake()
-            open_ones = [watched[turn_id] for turn_id, status in known.items() if status not in ("done", "failed")]
-            wait_for(open_ones, timeout)
-            return self.statuses(ids) if open_ones else known
+            yield [watched[turn_id] for turn_id, status in known.items() if status not in ("done", "failed")]
         finally:
             with self._lock:
                 for turn_id, future in watched.items():

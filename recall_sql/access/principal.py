@@ -1,7 +1,7 @@
 """The principal: for whom a call is made, and what it may touch.
 
 Roles contain each other. reader: sees what the memory holds. writer: also tells it things, corrects and takes back.
-admin: also speaks as SYSTEM, erases, and sees how the server does.
+admin: also speaks as SYSTEM, erases, makes keys, and sees how the server does.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
+from recall_sql.access import Role as AccessRole
+
 # Any name that an address can hold: no slash, no control character, no space at either end.
 _IN = r"[^/\\?#%\x00-\x1f\x7f-\x9f]"
 _END = r"[^\s/\\?#%\x00-\x1f\x7f-\x9f]"
@@ -258,6 +260,29 @@ class Asked(Personal):
     timezone: Short | None = Field(
         None, description="Where the person is, for example Europe/Berlin; UTC if not given."
     )
+
+
+class NewKey(Personal):
+    role: AccessRole = "reader"
+    label: Short | None = Field(None, description="What the key is for.")
+
+
+class StoredKey(BaseModel):
+    key_id: str
+    agent_id: str
+    user_id: str | None = Field(description="The one person it opens; null for every person of the agent.")
+    role: AccessRole
+    label: str | None
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class MadeKey(StoredKey):
+    secret: str = Field(description="The key. Keep it: only its hash is stored.")
+
+
+class Keys(BaseModel):
+    keys: list[StoredKey]
 
 
 class Health(BaseModel):

@@ -11,8 +11,9 @@ import duckdb
 import pytest
 from starlette.testclient import TestClient
 
+import recall_sql
 from recall_sql import Memory
-from recall_sql.access import ROLES, revoke_key
+from recall_sql.access import ROLES, add_key, revoke_key
 from recall_sql.errors import ConfigError
 from recall_sql.integrations.http import create_app
 from tests.integrations.http.conftest import Keys
@@ -35,6 +36,9 @@ NEEDS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", f"{A}/facts/{{fact_id}}/history"): ("reader", None),
     ("get", f"{A}/history"): ("reader", None),
     ("post", f"{A}/retrieve"): ("reader", {"query": "secret?", "turns": 5, "context": True}),
+    ("post", f"{A}/keys"): ("admin", {"role": "reader"}),
+    ("get", f"{A}/keys"): ("admin", None),
+    ("delete", f"{A}/keys/{{key_id}}"): ("admin", None),
     ("post", "/v1/process"): ("writer", {"message": "hello"}),
     ("post", "/v1/ask"): ("reader", {"question": "how much?"}),
     ("post", "/v1/query/execute"): ("reader", {"sql": "select * from chat_turns"}),
@@ -43,21 +47,35 @@ SECRET = "zanzibar"
 CASES = [pytest.param(*case, id=f"{case[0]} {case[1]}") for case in NEEDS]
 
 
-@pytest.fixture
-def theirs(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """What agent a2, and user marc of agent a1, have told: a thread and a fact each."""
+@pytest.fixture(scope="module")
+def shared() -> Iterator[duckdb.DuckDBPyConnection]:
+    """One database for all of these tests: they leave nothing that another one looks at."""
+    connection = recall_sql.connect()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def keys(shared: duckdb.DuckDBPyConnection) -> Keys:
+    return Keys(shared)
+
+
+@pytest.fixture(scope="module")
+def theirs(shared: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """What agent a2, and user marc of agent a1, have: a thread, a fact and a key each."""
     found = {"thread_id": "theirs"}
     for agent_id, user_id in (("a1", "marc"), ("a2", "lina")):
-        memory = Memory(con, agent_id=agent_id, user_id=user_id)
+        memory = Memory(shared, agent_id=agent_id, user_id=user_id)
         memory.add("theirs", "user", f"My password is {SECRET}.")
         found["fact_id"] = str(memory.remember(SECRET, category="secret", fact_key="word")["fact_id"])
+    found["key_id"] = add_key(shared, agent_id="a2", label=SECRET)[1].key_id
     return found
 
 
-@pytest.fixture
-def server(con: duckdb.DuckDBPyConnection, theirs: dict[str, str], keys: Keys) -> Iterator[TestClient]:
-    keys("reader")  # from now on a key is needed
-    app = create_app(con, rate=0)
+@pytest.fixture(scope="module")
+def server(shared: duckdb.DuckDBPyConnection, theirs: dict[str, str]) -> Iterator[TestClient]:
+    """Somebody has made a key, so one is needed."""
+    app = create_app(shared, rate=0)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as opened:
         yield opened
 
@@ -66,7 +84,7 @@ def call(
     client: TestClient, method: str, path: str, headers: dict[str, str], ids: dict[str, str], user: str | None = "lina"
 ) -> Any:
     address = path.format(
-        agent_id=ids.get("agent_id", "a1"), **{name: ids.get(name) for name in ("thread_id", "fact_id")}
+        agent_id=ids.get("agent_id", "a1"), **{name: ids.get(name) for name in ("thread_id", "fact_id", "key_id")}
     )
     params: dict[str, Any] = {"user_id": user} if user and path != "/healthz" else {}
     if "agent_id" in ids and "{agent_id}" not in path and path != "/healthz":
@@ -79,7 +97,8 @@ def everything(con: duckdb.DuckDBPyConnection) -> list[tuple]:
     tables = ("chat_threads", "chat_turns", "chat_facts", "chat_fact_history")
     who = "(agent_id, user_id) in (('a2', 'lina'), ('a1', 'marc'))"
     columns = "columns(lambda c: c not in ('embedding', 'extracted_through'))"
-    return [
+    theirs = con.cursor().execute("from recall_keys where agent_id = 'a2' order by all").fetchall()
+    return theirs + [
         row
         for table in tables
         for row in con.cursor().execute(f"select {columns} from {table} where {who} order by all").fetchall()
@@ -95,10 +114,10 @@ def test_no_route_is_forgotten(server: TestClient) -> None:
 
 @pytest.mark.parametrize(("method", "path"), CASES)
 def test_each_route_lets_in_who_may_and_shows_nobody_elses(
-    method: str, path: str, server: TestClient, keys: Keys, theirs: dict[str, str], con: duckdb.DuckDBPyConnection
+    method: str, path: str, server: TestClient, keys: Keys, theirs: dict[str, str], shared: duckdb.DuckDBPyConnection
 ) -> None:
     needed = NEEDS[method, path][0]
-    before = everything(con)
+    before = everything(shared)
     for headers in ({}, {"Authorization": "Bearer recall_00000000_" + "x" * 43}, {"Authorization": "Basic YTpi"}):
         answer = call(server, method, path, headers, theirs)
         assert answer.status_code == (401 if needed else 200)
@@ -109,7 +128,7 @@ def test_each_route_lets_in_who_may_and_shows_nobody_elses(
         may = ROLES.index(role) >= ROLES.index(needed)  # type: ignore[arg-type]
         answer = call(server, method, path, keys(role), theirs)
         assert (answer.status_code not in (401, 403)) == may, answer.text
-        if may and ("{thread_id}" in path or "{fact_id}" in path):
+        if may and any(f"{{{name}}}" in path for name in theirs):
             assert answer.status_code == 404, "what others have isn't there"
         assert SECRET not in answer.text
     admin = keys("admin")
@@ -121,7 +140,7 @@ def test_each_route_lets_in_who_may_and_shows_nobody_elses(
         address = path.format(agent_id="a1", **theirs)
         body = {**NEEDS[method, path][1], "user_id": "marc"}
         assert server.request(method.upper(), address, headers=bound, json=body).status_code == 403
-    assert everything(con) == before
+    assert everything(shared) == before
 
 
 def test_only_an_admin_speaks_as_system(server: TestClient, keys: Keys) -> None:
@@ -154,11 +173,11 @@ def test_a_reader_writes_nothing_by_sql(server: TestClient, keys: Keys) -> None:
 
 
 def test_a_key_that_is_revoked_while_the_server_runs_opens_nothing(
-    server: TestClient, keys: Keys, con: duckdb.DuckDBPyConnection
+    server: TestClient, keys: Keys, shared: duckdb.DuckDBPyConnection
 ) -> None:
     headers = keys("reader")
     assert server.get("/v1/agents/a1/facts", headers=headers).status_code == 200
-    revoke_key(con.cursor(), headers["Authorization"].split("_")[1])
+    revoke_key(shared.cursor(), headers["Authorization"].split("_")[1])
     assert server.get("/v1/agents/a1/facts", headers=headers).status_code == 401
 
 
@@ -169,15 +188,16 @@ def test_without_a_key_the_server_is_called_by_its_own_name(client: TestClient) 
         assert client.get("/v1/agents/a1/facts", headers={"Host": host}).status_code == 403
 
 
-def test_another_address_than_loopback_needs_a_key_to_exist(con: duckdb.DuckDBPyConnection, keys: Keys) -> None:
+def test_another_address_than_loopback_needs_a_key_to_exist(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(ConfigError, match="no key yet"):
         create_app(con, host="0.0.0.0")
-    keys("reader")
+    add_key(con, agent_id="a1")
     with pytest.raises(ConfigError, match="this machine alone"):
         create_app(con, host="0.0.0.0", no_auth=True)
 
 
-def test_too_many_calls_of_one_key_leave_others_alone(con: duckdb.DuckDBPyConnection, keys: Keys) -> None:
+def test_too_many_calls_of_one_key_leave_others_alone(con: duckdb.DuckDBPyConnection) -> None:
+    keys = Keys(con)
     with TestClient(create_app(con, rate=2), base_url="http://127.0.0.1") as client:
         often, seldom = keys("reader"), keys("reader")
         answers = [client.get("/v1/agents/a1/facts", headers=often) for _ in range(8)]
@@ -193,7 +213,7 @@ def test_too_many_calls_of_one_key_leave_others_alone(con: duckdb.DuckDBPyConnec
 
 
 def test_a_key_is_in_no_log_and_no_answer(
-    server: TestClient, keys: Keys, con: duckdb.DuckDBPyConnection, caplog: pytest.LogCaptureFixture
+    server: TestClient, keys: Keys, shared: duckdb.DuckDBPyConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     headers = keys("admin")
@@ -208,8 +228,25 @@ def test_a_key_is_in_no_log_and_no_answer(
     for content in (secret, json.dumps(secret), json.dumps({"content": [secret]})):
         sent = {**headers, "Content-Type": "application/json"}
         texts.append(server.post("/v1/agents/a1/ingest", headers=sent, content=content).text)
-    texts += [call(server, *route, headers, {"thread_id": "t", "fact_id": "f"}).text for route in NEEDS]
+    texts += [call(server, *route, headers, {"thread_id": "t", "fact_id": "f", "key_id": "k"}).text for route in NEEDS]
     texts += [record.getMessage() for record in caplog.records]
-    recorded = con.cursor().execute("select concat_ws(' ', params, error) from recall_runs").fetchall()
+    recorded = shared.cursor().execute("select concat_ws(' ', params, error) from recall_runs").fetchall()
     texts += [text for (text,) in recorded]
     assert len(texts) > 20 and not [text for text in texts if secret.rsplit("_", 1)[1] in text]
+
+
+def test_keys_are_made_and_revoked_while_the_server_runs(client: TestClient) -> None:
+    made = client.post("/v1/agents/a1/keys", json={"role": "admin", "label": "operations"})
+    assert made.status_code == 201 and made.headers["cache-control"] == "no-store"
+    admin = {"Authorization": f"Bearer {made.json()['secret']}"}
+    assert client.get("/v1/agents/a1/keys").status_code == 401, "now there is a key"
+    linas = client.post("/v1/agents/a1/keys", headers=admin, json={"role": "admin", "user_id": "lina"}).json()
+    listed = client.get("/v1/agents/a1/keys", headers=admin).json()["keys"]
+    assert [key["user_id"] for key in listed] == [None, "lina"] and "secret" not in str(listed)
+    lina = {"Authorization": f"Bearer {linas['secret']}"}
+    assert [key["user_id"] for key in client.get("/v1/agents/a1/keys", headers=lina).json()["keys"]] == ["lina"]
+    assert client.post("/v1/agents/a1/keys", headers=lina, json={}).json()["user_id"] == "lina"
+    assert client.post("/v1/agents/a1/keys", headers=lina, json={"user_id": "marc"}).status_code == 403
+    assert client.delete(f"/v1/agents/a1/keys/{made.json()['key_id']}", headers=lina).status_code == 404
+    assert client.delete(f"/v1/agents/a1/keys/{linas['key_id']}", headers=admin).status_code == 204
+    assert client.get("/v1/agents/a1/facts", headers=lina).status_code == 401

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
 import pytest
 from starlette.testclient import TestClient
 
-from recall_sql import Memory
+from recall_sql import Memory, run
 
 A1 = "/v1/agents/a1"
 
@@ -85,6 +87,22 @@ def test_the_time_to_wait_is_bounded(con: duckdb.DuckDBPyConnection, client: Tes
     assert client.get("/healthz").status_code == 503
 
 
+def test_those_who_wait_keep_nobody_else_waiting(con: duckdb.DuckDBPyConnection, client: TestClient) -> None:
+    client.app.state.service.worker.stop()  # type: ignore[attr-defined]
+    address = f"{A1}/ingest?wait=true&timeout=20"
+    with ThreadPoolExecutor(61) as pool:
+        waiting = [pool.submit(client.post, address, json={"content": f"I have {n} cats."}) for n in range(60)]
+        deadline = time.monotonic() + 20
+        while con.cursor().execute("select count(*) from chat_turns").fetchall() != [(60,)]:
+            assert time.monotonic() < deadline
+        asked = pool.submit(client.get, f"{A1}/facts")
+        assert asked.result(10).status_code == 200 and not any(future.done() for future in waiting)
+        run(con.cursor(), "conversation_memory/all")
+        for future in [watcher for found in client.app.state.service.worker._watched.values() for watcher in found]:  # type: ignore[attr-defined]
+            future.set_result("done")
+        assert {future.result(20).status_code for future in waiting} == {200}
+
+
 def test_the_same_request_again_stores_nothing(client: TestClient, con: duckdb.DuckDBPyConnection) -> None:
     body = {"messages": [{"content": "I'm vegetarian."}, {"role": "assistant", "content": "Noted."}], "thread_id": "t1"}
     first, again = (client.post(f"{A1}/ingest", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2))
@@ -100,8 +118,6 @@ def test_the_same_request_again_stores_nothing(client: TestClient, con: duckdb.D
 
 
 def test_many_requests_at_once_are_each_stored_once_in_their_own_order(client: TestClient) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     def tell(number: int) -> list[str]:
         body = {"messages": [{"content": f"{number} {nth}"} for nth in range(3)], "thread_id": f"t{number % 4}"}
         headers = {"Idempotency-Key": f"k{number // 2}"} if number < 8 else {}

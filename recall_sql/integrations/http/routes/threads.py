@@ -113,7 +113,8 @@ async def ingest(
         caller.service.worker.wake()
         answer.turns = [_ingested(turn, None) for turn in stored]
         return answer
-    statuses, answer.learned = await run_in_threadpool(_wait, caller, user_id, stored, timeout)
+    await _read(caller, stored, timeout)
+    statuses, answer.learned = await run_in_threadpool(_learned, caller, user_id, stored)
     answer.turns = [_ingested(turn, statuses.get(turn.turn_id)) for turn in stored]
     if all(status == "done" for status in statuses.values()):
         response.status_code = 200
@@ -123,12 +124,21 @@ async def ingest(
 # --- underneath -------------------------------------------------------------------------------------------------------
 
 
-def _wait(
-    caller: Caller, user_id: str, stored: Sequence[Stored], timeout: float
-) -> tuple[dict[int, str], list[shapes.Learned]]:
+async def _read(caller: Caller, stored: Sequence[Stored], timeout: float) -> None:
+    """Waits until the turns have been read, holding no thread: others may wait, too, and the rest must go on."""
+    watching = caller.service.worker.watching({turn.turn_id for turn in stored})
+    futures = await run_in_threadpool(watching.__enter__)
+    try:
+        if futures:
+            await asyncio.wait([asyncio.wrap_future(future) for future in futures], timeout=timeout)
+    finally:
+        watching.__exit__(None, None, None)
+
+
+def _learned(caller: Caller, user_id: str, stored: Sequence[Stored]) -> tuple[dict[int, str], list[shapes.Learned]]:
     """How far the turns are, and what they did to the beliefs."""
     ids = [turn.turn_id for turn in stored]
-    statuses = caller.service.worker.wait(ids, timeout)
+    statuses = caller.service.worker.statuses(ids)
     events = caller.memory(user_id).history(turn_ids=ids)
     return statuses, [shapes.Learned(**{name: row[name] for name in shapes.Learned.model_fields}) for row in events]
 
