@@ -18,15 +18,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
 import recall_sql
+from recall_sql import extensions
 from recall_sql.cli import cli
+from recall_sql.integrations import quack
 from recall_sql.runner import execute
 from recall_sql.runner.checks import checks
+from tests.integrations.test_quack import free_port
 from tests.processes import ROOT
 
+HAVE_QUACK = all(extensions.extension_file(name) for name in quack.EXTENSIONS)
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without a signal")
 
 
@@ -43,9 +48,10 @@ def serve(db: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]
     )
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://[\d.]+:\d+", line)
-        assert found, line + (process.stdout.read() if process.poll() is not None else "")
+        lines = []
+        while not (found := re.search(r"http://[\d.]+:\d+", lines[-1] if lines else "")):
+            lines.append(process.stdout.readline())
+            assert lines[-1], "".join(lines)
         yield process, found[0]
     finally:
         process.kill()
@@ -139,9 +145,11 @@ def test_told_to_end_it_stores_what_it_accepted_and_lets_the_file_go(db: Path) -
         assert con.execute("from chat_turn_attempts where claimed_at is not null").fetchall() == []
 
 
-def test_http_and_mcp_are_doors_of_one_database(db: Path) -> None:
+def test_http_mcp_and_shells_are_doors_of_one_database(db: Path) -> None:
     pytest.importorskip("mcp", reason="the extra `mcp` isn't installed")
-    with serve(db, "--mcp") as (_, address):
+    port = free_port()
+    shells = ["--quack", "--port", str(port), "--token", "secret"] * HAVE_QUACK
+    with serve(db, "--mcp", *shells) as (process, address):
         post(f"{address}/v1/agents/default/facts", {"text": "Mochi", "category": "pet", "fact_key": "cat"})
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         status, answer = post(f"{address}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
@@ -149,6 +157,15 @@ def test_http_and_mcp_are_doors_of_one_database(db: Path) -> None:
         asked = {"name": "facts", "arguments": {}}
         status, answer = post(f"{address}/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked})
         assert status == 200 and "Mochi" in json.dumps(answer)
+        if HAVE_QUACK:
+            with duckdb.connect() as shell:
+                for name in quack.EXTENSIONS:
+                    shell.load_extension(str(extensions.extension_file(name)))
+                there = "from quack_query($1, 'select fact_value from chat_facts', token := 'secret')"
+                assert shell.execute(there, [f"quack:localhost:{port}"]).fetchall() == [("Mochi",)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    recall_sql.connect(db).close()
 
 
 def test_a_port_in_use_is_an_error_in_one_line(db: Path) -> None:
