@@ -43,6 +43,9 @@ class Values(BaseSettings):
     pack: int = Field(1, ge=1, le=100, description="Short inputs of EXTRACT_FACTS that may share a request to a model")
     temperature: float = Field(0.0, ge=0, le=2, description="Temperature of GENERATE where the call names none")
     max_tokens: int = Field(512, ge=1, description="Longest answer of GENERATE in tokens, where the call names none")
+    tokenizer: str | None = Field(
+        None, description="A model's tokenizer.json; CONTEXT counts with it. Else four bytes are taken for a token"
+    )
     agent_hops: int = Field(8, ge=1, le=50, description="Model calls that one message about records may take at most")
     memo: bool = Field(True, description="Remember answers and never pay for one twice")
     memo_max_age: str | None = Field(None, description="How long an answer is remembered: 12 hours, 30 days …")

@@ -149,6 +149,14 @@ FUNCTIONS = (
         work="own:identify",
     ),
     SqlFunction(
+        name="count_tokens",
+        usage="count_tokens(text)",
+        returns="INTEGER",
+        volatile=True,
+        description="How many tokens a text is, by the tokenizer that is set; NULL if none is.",
+        work="count_tokens:run",
+    ),
+    SqlFunction(
         name="search_tokens",
         usage="search_tokens(text[, language])",
         returns="VARCHAR[]",

@@ -6,7 +6,7 @@ params:
   agent_id:   {type: text, default: default, help: "The bot."}
   user_id:    {type: text, default: default, help: "The person."}
   session_id: {type: text, default: default, help: "The conversation."}
-  context_tokens: {type: int, default: 1000, min: 1, help: "About how many tokens there is room for, at four bytes a token."}
+  context_tokens: {type: int, default: 1000, min: 1, help: "About how many tokens there is room for, counted by the setting tokenizer, else at four bytes a token."}
   max_turns:  {type: int, default: 4, min: 0, help: "How many of the last turns to give word for word."}
   max_recalled: {type: int, default: 15, min: 0, help: "How many earlier turns that matter to the query to add."}
   recall_from: {type: text, default: null, help: "Only earlier turns of this conversation; of all of the user's, if not given."}

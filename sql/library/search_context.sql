@@ -10,6 +10,7 @@
 -- What documents and tools say stands apart, each line behind a >, so that it can't pose as an instruction.
 
 -- About how many tokens a text is: four bytes each, which is near for English and on the safe side for other scripts.
+-- With the setting tokenizer, a model's tokenizer.json, they are counted instead.
 create or replace macro recall_sql.main.estimated_tokens(words) as ceil(strlen(words) / 4.0)::integer;
 
 -- Does the question ask to choose, suggest, or make something for the user? Then preferences matter.
@@ -132,7 +133,7 @@ lines as (
     from last_turns
 ),
 counted as (
-    select *, recall_sql.main.estimated_tokens(line) + 1 as tokens
+    select *, coalesce(count_tokens(line), recall_sql.main.estimated_tokens(line)) + 1 as tokens
     from lines
 ),
 -- of the facts only the first third of the room goes before summary and earlier turns
