@@ -152,7 +152,8 @@ at_home as (
         end as natural_slot,
         if(by_alias, named_category, c.category) as category,
         if(by_alias, named_key, c.fact_key) as fact_key,
-        if(by_alias, named_category || '/' || plain_form(named_key), c.says) as says
+        if(by_alias, named_category || '/' || plain_form(named_key), c.says) as says,
+        coalesce(means_named, false) as is_pointed_out
     from understood as c
     left join {{ facts | ident }} as own
         on own.agent_id = c.agent_id and own.user_id = c.user_id and own.session_id = c.session_id
@@ -193,14 +194,15 @@ with taken_along as (
         named_category as category, named_key as fact_key, named_category as said_category, named_key as said_key,
         null::varchar as fact_value, confidence, kind, 'retract' as op, source, trust, may_set_rules,
         observed_at, source_turn_id, evidence, named_category || '/' || plain_form(named_key) as says,
-        'replaced by ' || category || '.' || fact_key as note
+        'replaced by ' || category || '.' || fact_key as note, true as is_pointed_out
     from settled
     where named_slot is not null and (named_session, named_slot) <> (session_id, slot)
 ),
 all_evidence as (
     select
         candidate_no, agent_id, user_id, session_id, slot, natural_slot, category, fact_key, said_category, said_key,
-        fact_value, confidence, kind, op, source, trust, may_set_rules, observed_at, source_turn_id, evidence, says, note
+        fact_value, confidence, kind, op, source, trust, may_set_rules, observed_at, source_turn_id, evidence, says, note,
+        is_pointed_out
     from settled
     union all by name
     from taken_along
@@ -226,6 +228,7 @@ taken_back as (
         s.slot_no,
         list({
             'says': h.category || '/' || plain_form(h.fact_key),
+            'value_form': plain_form(h.fact_value),
             'trust': t.trust,
             'at': h.observed_at,
             'held_trust': case h.event when 'retracted' then b.trust when 'forgotten' then 1000 else -1 end,
@@ -279,7 +282,8 @@ with recursive heard as (
         if(
             said.op = 'retract' and event <> 'rejected_trust',
             list_append(gone, {
-                'says': said.says, 'trust': said.trust, 'at': said.observed_at,
+                'says': said.says, 'value_form': said.value_form,
+                'trust': said.trust, 'at': said.observed_at,
                 'held_trust': if(event = 'retracted', belief.trust, -1), 'held_since': belief.observed_at
             }),
             gone
@@ -309,13 +313,17 @@ with recursive heard as (
         from (
             select
                 h.slot_no, h.whole_slot, h.belief, h.gone, e as said, e.nth,
-                e.says = h.belief.says or replace(e.says, ' ', '_') = h.whole_slot as is_about_it,
+                -- who doesn't live in Berlin takes nothing back where Bern is believed
+                if(
+                    e.says = h.belief.says, e.is_pointed_out or takes_back(e.value_form, h.belief.value_form),
+                    replace(e.says, ' ', '_') = h.whole_slot
+                ) as is_about_it,
                 -- the more trusted, or the later, of two who agree stands for the belief
                 e.trust > h.belief.trust or e.observed_at >= h.belief.observed_at as is_fresher,
                 -- evidence of what was taken back later, or of less than what was then believed, comes too late
                 list_bool_or(list_transform(h.gone, lambda g:
                     e.observed_at < g.at and (
-                        (e.trust <= g.trust and (e.says = g.says or replace(g.says, ' ', '_') = h.whole_slot))
+                        (e.trust <= g.trust and if(e.says = g.says, takes_back(g.value_form, e.value_form), replace(g.says, ' ', '_') = h.whole_slot))
                         or e.trust < g.held_trust
                         or (e.trust = g.held_trust and e.observed_at < g.held_since)
                     )

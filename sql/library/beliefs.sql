@@ -52,6 +52,12 @@ create or replace macro recall_sql.main.plain_form(words) as
 create or replace macro recall_sql.main.same_value(a, b) as
     recall_sql.main.plain_form(a) = recall_sql.main.plain_form(b);
 
+-- Taking back the value `denied` is about a belief that says `held`: they are one, one is part of the other ('dog', 'dog Rex'),
+-- or one of them is no value but a yes or no.
+create or replace macro recall_sql.main.takes_back(denied, held) as
+    coalesce(denied, '') in ('', 'true', 'false', 'yes', 'no', 'none', 'null') or held in ('true', 'false', 'yes', 'no')
+    or contains(' ' || denied || ' ', ' ' || held || ' ') or contains(' ' || held || ' ', ' ' || denied || ' ');
+
 -- What a belief says as a set of words, whichever of them are in its key and which in its value: cat = 'Mochi' and
 -- cat_mochi = 'Mochi' are the same; so are "don't use emojis" and "do not use the emojis".
 create or replace macro recall_sql.main.belief_words(fact_key, fact_value) as
@@ -124,5 +130,5 @@ create or replace macro recall_sql.main.fact_text(category, fact_key, fact_value
 create or replace macro recall_sql.main.looks_like_correction(words) as
     regexp_matches(
         words,
-        '(?i)\b(typo|i meant|i mean|correction|misspel\w+|misspoke|mistake|scratch that|scrap that|actually|sorry|not .{1,30} but|it''s .{1,30} not)\b'
+        '(?i)\b(typo|i meant|i mean|correction|misspel\w+|misspoke|mistake|scratch that|scrap that|actually|sorry|not .{1,30} but|it''s .{1,30} not|(do not|don(''|’)?t|no longer) (have|own)|have no|haven(''|’)?t got)\b'
     );

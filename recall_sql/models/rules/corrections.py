@@ -13,7 +13,7 @@ from typing import Any
 import regex as re
 
 from recall_sql.facts import Fact
-from recall_sql.models.rules import quantities
+from recall_sql.models.rules import denials, quantities
 from recall_sql.models.rules.phrases import singular
 
 _MARK = (
@@ -138,13 +138,17 @@ def reference(known: dict[str, Any]) -> str | None:
 
 def aimed(fact: Fact, known: Sequence[dict[str, Any]]) -> Fact:
     """A retraction pointed at the one known fact it can mean; unchanged when there is none or several."""
-    same_category = [k for k in known if k.get("category") == fact.category]
+    by_key: dict[str, dict[str, Any]] = {}
+    for k in known:  # what is believed, then the same as it was said
+        if k.get("category") == fact.category:
+            by_key.setdefault(str(k.get("fact_key")), k)
+    same_category = list(by_key.values())
     exact = [k for k in same_category if k.get("fact_key") == fact.fact_key]
     if not exact and fact.category == "pet":
         exact = [k for k in same_category if str(k.get("fact_key", "")).startswith(fact.fact_key + "_")]
     if not exact and fact.fact_key in ("max_amount", "diet", "goal", "hobby", "travel_date"):
         exact = same_category
-    if len(exact) != 1:
+    if len(exact) != 1 or not denials.same_value(fact.fact_value, str(exact[0].get("fact_value", ""))):
         return fact
     target = exact[0]
     return fact.model_copy(

@@ -11,7 +11,7 @@ from typing import Any
 import regex as re
 
 from recall_sql.facts import Fact
-from recall_sql.models.rules import corrections, engine, guards, naming
+from recall_sql.models.rules import corrections, denials, engine, guards, naming
 from recall_sql.models.rules.text import Clause, Sentence, clean, sentences
 from recall_sql.models.rules.values import Moment
 
@@ -79,15 +79,21 @@ def _timeless(sentence: Sentence) -> Read | None:
 
 
 def _read(sentence: Sentence, moment: Moment) -> Read:
-    return tuple((clause, _clause_facts(clause, moment)) for clause in guards.believable(sentence))
+    return tuple((clause, _clause_facts(clause, sentence, moment)) for clause in guards.believable(sentence))
 
 
-def _clause_facts(clause: Clause, moment: Moment) -> list[Fact]:
-    """The facts of a clause; one with "any more" is a retraction unless its negative form is itself a fact."""
+def _clause_facts(clause: Clause, sentence: Sentence, moment: Moment) -> list[Fact]:
+    """The facts of a clause; "any more" or a plain denial retracts, unless its negative form is itself a fact."""
     if not clause.text:
         return []
     facts = engine.matches(clause, moment)
-    if not clause.anymore or facts:
+    if facts:
+        return facts
+    if not clause.anymore:
+        for denied in denials.positives(clause, sentence):
+            facts = denials.taken_back(engine.matches(denied, moment), denied)
+            if facts:
+                break
         return facts
     positive = _NEGATION.sub(lambda m: f"{m.group(1) or m.group(2)} ", clause.text, count=1)
     if positive == clause.text:
@@ -98,6 +104,9 @@ def _clause_facts(clause: Clause, moment: Moment) -> list[Fact]:
 def _last_per_key(facts: Iterable[Fact]) -> list[Fact]:
     by_key: dict[tuple[str, str], Fact] = {}
     for fact in facts:
+        earlier = by_key.get((fact.category, fact.fact_key))
+        if earlier and fact.op == "retract" and not denials.same_value(fact.fact_value, earlier.fact_value):
+            continue  # "I live in Bern, I don't live in Berlin"
         by_key.pop((fact.category, fact.fact_key), None)
         by_key[(fact.category, fact.fact_key)] = fact
     return list(by_key.values())

@@ -71,6 +71,21 @@ def no_foods(groups: Groups, context: Context) -> list[Row]:
     return rows
 
 
+_AGAIN = re.compile(r"(?i)\bagain\b")
+
+
+@parser
+def only_again(groups: Groups, context: Context) -> list[Row]:
+    """Drinking takes something back only with "again"."""
+    return [{"item": "true"}] if _AGAIN.search(context.clause.raw) else []
+
+
+@parser
+def foods_again(groups: Groups, context: Context) -> list[Row]:
+    """Foods that are eaten again: the keys they had while they weren't."""
+    return no_foods(groups, context) if _AGAIN.search(context.clause.raw) else []
+
+
 @parser
 def allergies(groups: Groups, context: Context) -> list[Row]:
     """Allergens, one row each, the key in the singular."""

@@ -100,6 +100,23 @@ _NOT_BUT = re.compile(
 )
 
 
+# "I'm not allergic to walnuts but to peanuts", "I don't live in Berlin but in Bern": both halves have one verb.
+_NOT_HERE_BUT = re.compile(
+    r"(?i)\b(?P<all>(?P<who>I|we)(?:\s+(?P<am>am|are)\s+not|'(?P<am>m|re)\s+not|\s+(?:do\s+not|don'?t))\s+"
+    r"(?P<verb>(?<=not\s)(?:allergic|from|based|living|working|fluent)|live|work|come|study)\b[^,.;]{1,40}?),?\s+but\s+"
+    r"(?:rather\s+)?(?=(?:to|in|at|for|from|as)\s)"
+)
+
+
+def _with_both_verbs(text: str) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        who, verb = match["who"], match["verb"]
+        again = f"{who} {'are' if who.lower() == 'we' else 'am'} {verb}" if match["am"] else f"{who} {verb}"
+        return f"{match['all']}, but {again} "
+
+    return _NOT_HERE_BUT.sub(replacement, text) if " but " in text else text
+
+
 _LABEL = re.compile(
     r"(?i)(?:(?:quick|short|brief|little)\s+)?(?:intro(?:duction)?|background|context|bio|about\s+me|"
     r"a\s+bit\s+about\s+me|me|hi|hello|hey|hi\s+there|hey\s+there|hello\s+there)"
@@ -114,7 +131,7 @@ _PAIR = re.compile(r"(?:[Mm]y|[Oo]ur)\s+[\w-]+(?:\s+[A-Z]?[\w-]+)?|[A-Z][\w-]+|[
 
 def clauses(sentence: Sentence) -> Iterator[Clause]:
     """The clauses of a sentence, with subjects restored ("…and live in Berlin" becomes "I live in Berlin")."""
-    body = _REACTION.sub(r"\1 from ", _NOT_BUT.sub(r"\1 is \2", sentence.text))
+    body = _REACTION.sub(r"\1 from ", _NOT_BUT.sub(r"\1 is \2", _with_both_verbs(sentence.text)))
     if len(body) > 40 * MAX_CLAUSE:
         return
     start, conj, first = 0, "", True
