@@ -40,5 +40,13 @@ select json_object(
         select coalesce(list(i order by i.agent_id, i.namespace, i.item_key), [])
         from (select * exclude (words) from store_items where user_id = {{ user_id }}) as i
     ),
+    'keys', (
+        select coalesce(list(k order by k.key_id), [])
+        from (select * exclude (secret_hash) from recall_keys where user_id = {{ user_id }}) as k
+    ),
+    'requests', (
+        select coalesce(list(r order by r.agent_id, r.created_at), [])
+        from (select * exclude (request_hash) from recall_requests where user_id = {{ user_id }}) as r
+    ),
     'summaries', (select coalesce(list(s order by s.agent_id, s.session_id), []) from {{ summaries | ident }} as s where user_id = {{ user_id }})
 ) as export;

@@ -117,6 +117,20 @@ def test_the_same_request_again_stores_nothing(client: TestClient, con: duckdb.D
     assert waited.status_code == 200 and waited.json()["learned"][0]["fact_key"] == "vegetarian"
 
 
+def test_what_is_forgotten_leaves_no_request_behind(client: TestClient, con: duckdb.DuckDBPyConnection) -> None:
+    for user in ("lina", "marc"):
+        body = {"content": f"I'm {user}.", "thread_id": "t1", "user_id": user}
+        assert (
+            client.post(f"{A1}/ingest?wait=true", json=body, headers={"Idempotency-Key": f"of {user}"}).status_code
+            == 200
+        )
+    memory = Memory(con.cursor(), agent_id="a1", user_id="lina")
+    assert [request["idempotency_key"] for request in memory.export()["requests"]] == ["of lina"]
+    memory.forget(everything=True)
+    left = con.cursor().execute("select user_id from recall_requests").fetchall()
+    assert left == [("marc",)] and memory.export()["requests"] == []
+
+
 def test_many_requests_at_once_are_each_stored_once_in_their_own_order(client: TestClient) -> None:
     def tell(number: int) -> list[str]:
         body = {"messages": [{"content": f"{number} {nth}"} for nth in range(3)], "thread_id": f"t{number % 4}"}
