@@ -323,3 +323,13 @@ def test_a_process_that_ends_in_the_middle(db, source, plain, number):
         assert recall_sql.backfill(con, source, partition_turns=20).goes_on
         assert_same(con, plain)
     assert not list(db.parent.glob("*.backfill"))
+
+
+def test_jsonl_needs_little_memory(source):
+    with recall_sql.connect(config={"memory_limit": "200MB"}) as con:
+        assert recall_sql.backfill(con, source, partition_turns=50).added == 240
+
+
+def test_a_row_that_is_too_long_is_refused(con, tmp_path):
+    path = write_jsonl(tmp_path / "long.jsonl", [{"role": "user", "content": "x" * 2**26}])
+    assert "maximum_object_size" in refused(con, path)
