@@ -66,7 +66,9 @@ class Done:
     def __str__(self) -> str:
         known = self.messages - self.added
         parts = [f"{self.added:,} turns added in {self.partitions:,} partitions"]
-        if known:
+        if self.goes_on:
+            parts = [f"all {self.messages:,} messages are read, in {self.partitions:,} partitions"]
+        elif known:
             parts.append(f"{known:,} were there already")
         if self.left_out:
             parts.append(f"{self.left_out:,} left out")
