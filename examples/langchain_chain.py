@@ -23,8 +23,8 @@ def main() -> None:
         history = RecallChatMessageHistory(memory, "kitchen")
 
         def generate(prompt: PromptValue) -> AIMessage:  # any chat model of LangChain's does as well
-            row = con.execute("select generate($1, {max_tokens: 60})", [prompt.to_string()]).fetchone()
-            return AIMessage(row[0])
+            rows = con.execute("select generate($1, {max_tokens: 60})", [prompt.to_string()]).fetchall()
+            return AIMessage(rows[0][0])
 
         chain = PROMPT | RunnableLambda(generate)
         for question in SAID:

@@ -38,7 +38,7 @@ def main() -> None:
     with recall_sql.connect("memory.duckdb") as con:
 
         def generate(prompt: str) -> str:
-            return con.execute("select generate($1, {max_tokens: 60})", [prompt]).fetchone()[0]
+            return con.execute("select generate($1, {max_tokens: 60})", [prompt]).fetchall()[0][0]
 
         memory = recall_sql.Memory(con, user_id="me")
         chat = RecallMemory.of(memory, "kitchen")
