@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recall_sql.integrations.http.limits import RateLimit
 
 
 def test_a_caller_gets_its_rate_and_no_more() -> None:
     now = 0.0
-    limit = RateLimit(10, clock=lambda: now)
-    taken = sum(limit.take("a") == 0 for _ in range(30))
-    assert taken == 20 and limit.take("a") == pytest.approx(0.1) and limit.take("b") == 0
-    for _ in range(100):
-        now += 0.05
+    limit = RateLimit(8, clock=lambda: now)  # powers of two, so that the sums are exact
+    assert sum(limit.take("a") == 0 for _ in range(30)) == 16
+    assert limit.take("a") == 0.125 and limit.take("b") == 0
+    taken = 0
+    for _ in range(96):
+        now += 0.0625
         taken += limit.take("a") == 0
-    assert taken == 20 + 50
+    assert taken == 48
     now += 60
-    assert sum(limit.take("a") == 0 for _ in range(30)) == 20, "what wasn't used isn't kept"
+    assert sum(limit.take("a") == 0 for _ in range(30)) == 16, "what wasn't used isn't kept"
 
 
 def test_callers_that_are_gone_are_forgotten() -> None:
