@@ -18,6 +18,28 @@ with once as (
 from once
 anti join {{ turns_table | ident }} as stored using (agent_id, user_id, session_id, source_key);
 
+-- step: same_hours
+-- Messages that are all there already, word for word and off by the same hours, were read with another --timezone.
+with shifts as (
+    select
+        count(distinct new.source_key || new.session_id) as messages,
+        (epoch(new.created_at) - epoch(stored.created_at)) / 3600 as hours
+    from import_new_turns as new
+    join {{ turns_table | ident }} as stored using (agent_id, user_id, session_id, role, content)
+    where new.source_key is not null and stored.source_key is not null
+    group by hours
+)
+select if(
+    messages = (select count(distinct source_key || session_id) from import_new_turns),
+    error(printf(
+        'the %d messages are there already, %g hours %s: is it another --timezone than the last time? If they were said again, give another --session-id',
+        messages, abs(hours), if(hours > 0, 'earlier', 'later')
+    )),
+    true
+)
+from shifts
+where messages >= 3 and hours <> 0 and abs(hours) <= 26 and hours * 4 = round(hours * 4);
+
 -- step: threads
 -- A thread begins with its first message; a title in the file becomes the thread's.
 merge into {{ threads_table | ident }} as thread
