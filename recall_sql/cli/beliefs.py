@@ -84,7 +84,12 @@ def forget(db: str, before: str | None, with_turns: bool, then_compact: bool, ye
             gone = forget_person(con, str(given["user_id"]))
         else:
             gone = run(con, "beliefs/forget", **given, with_turns=with_turns).tables[0].table.to_pylist()[0]
+        if not any(gone.values()):
+            whose = ", ".join(f"{name} {value}" for name, value in given.items())
+            raise InputError(f"there is nothing to forget of {whose} in {db}")
     click.echo("Forgotten: " + ", ".join(f"{count} {what}" for what, count in gone.items()))
+    if named["fact"] is not None and not with_turns:
+        click.echo("The turns that state it stay; --with-turns erases them, too", err=True)
     if then_compact:
         compact(db)
 

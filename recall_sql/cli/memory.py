@@ -130,7 +130,9 @@ def import_(
 @session_option
 @click.option("--category", metavar="NAME", help="dietary, budget, pet …")
 @click.option("--history", is_flag=True, help="How the beliefs came to be: every event, refused ones included.")
-@click.option("--as-of", metavar="TIME", help="What was believed at that moment (ISO 8601).")
+@click.option(
+    "--as-of", metavar="TIME", help="What was believed at that moment (ISO 8601), by what had been recorded until then."
+)
 @format_option
 def facts(db: str, history: bool, as_of: str | None, format_: str, **filters: str | None) -> None:
     """Show what is believed now, with --as-of what was believed then, or with --history how it came to be."""
@@ -138,10 +140,15 @@ def facts(db: str, history: bool, as_of: str | None, format_: str, **filters: st
         raise click.UsageError("--history and --as-of don't go together.")
     recipe = load("conversation_memory/history" if history else "conversation_memory/facts")
     if as_of:
-        recipe, filters = load("beliefs/facts"), {**filters, "as_of": as_of}
+        filters["as_of"] = as_of
     with opened(db, must_exist=True, read_only=True, check_embedding=False) as con:
         result = execute(con, recipe, filters)
+        first = con.execute("select min(recorded_at) from chat_fact_history").fetchall()[0][0] if as_of else None
     render_tables(result, format_, wide_console())
+    if first is not None and result.tables[0].table.num_rows == 0:
+        click.echo(
+            f"recall-sql: --as-of goes by when a belief was recorded; the first was at {first:%Y-%m-%d %H:%M}", err=True
+        )
 
 
 @click.command()

@@ -49,3 +49,17 @@ def test_forgetting_asks_and_refuses_nobody(call) -> None:
 def test_history_and_a_moment_dont_go_together(call) -> None:
     call("remember", "Mochi")
     call("facts", "--history", "--as-of", "2026-01-01", code=2)
+
+
+def test_as_of_shows_what_facts_shows_and_says_by_which_time_it_goes(call) -> None:
+    call("remember", "Mochi", "--category", "pet", "--key", "cat")
+    now = call("facts", "--format", "json").output
+    assert call("facts", "--as-of", datetime.now(UTC).isoformat(), "--format", "json").output == now
+    early = call("facts", "--as-of", "2020-01-01T00:00:00+00:00")
+    assert "--as-of goes by when a belief was recorded; the first was at 20" in early.stderr
+
+
+def test_forgetting_who_isnt_there_is_said(call) -> None:
+    call("remember", "Mochi", "--category", "pet", "--key", "cat", "--user-id", "u1")
+    assert "there is nothing to forget of user_id u2" in call("forget", "--user-id", "u2", "--yes", code=1).stderr
+    assert "--with-turns erases them" in call("forget", "--user-id", "u1", "--fact", "pet.cat", "--yes").stderr
