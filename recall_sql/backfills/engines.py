@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from recall_sql.backfills import ledger, partition
 from recall_sql.backfills.worker import Order, Worker, give_out, make_template, take_in
-from recall_sql.errors import RecallError
+from recall_sql.errors import InputError, RecallError
 from recall_sql.session import instance_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Shared:
 
     def __init__(self, run: Backfill) -> None:
         values = instance_of(run.con).settings.values
+        if values.budget is not None:
+            raise InputError("a budget can't be kept by several workers: unset it, or leave out --workers and --engine")
         settings = {
             name: value.get_secret_value() if isinstance(value, SecretStr) else value
             for name in values.model_fields_set

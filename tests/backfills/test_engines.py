@@ -69,6 +69,13 @@ def test_a_worker_that_dies_ends_the_run_which_goes_on(db, source, plain):
         assert_same(con, plain)
 
 
+def test_a_budget_is_kept_by_one_process(con, source):
+    con.execute("select recall_set('budget', '5 USD')").fetchall()
+    with pytest.raises(InputError, match="budget"):
+        recall_sql.backfill(con, source, workers=2)
+    assert recall_sql.backfill(con, source).goes_on
+
+
 def test_engines_that_are_not_there(con, source):
     with pytest.raises(InputError, match="unknown engine 'spark'"):
         recall_sql.backfill(con, source, engine="spark")
