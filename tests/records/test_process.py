@@ -40,6 +40,57 @@ def test_a_statement_becomes_a_row(records: Records, con: duckdb.DuckDBPyConnect
     ]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Ana spent 20 euros on candy",
+        "Tom bought shoes for 30 euros",
+        "Tom paid 30 euros for shoes",
+        "Ana Silva paid Ben 40 dollars",
+        "Ana and Tom spent 20 euros on candy",
+        "Yesterday Ana spent 20 euros on candy",
+        "Please log that Ana spent 20 euros on candy",
+        "Mr. Lee just bought a laptop for 900 dollars",
+        "Ana ran 5 km",
+        "José read 30 pages of Dune",
+        "Ana bought me lunch for 12 dollars",
+        "My wife spent 20 euros on candy",
+    ],
+)
+def test_what_somebody_else_did_is_not_the_users(records: Records, message: str) -> None:
+    done = records.process(message, "ben", now=NOW)
+    assert (done.matched, done.action, done.reason) == (False, None, "it is about somebody else")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Starbucks coffee 4.50 dollars",
+        "Lidl groceries 45.30 euros",
+        "Uber to airport 25 euros",
+        "Spent 20 euros on candy at Ana's",
+        "Paid Ana 20 euros",
+        "Ana and I spent 20 euros at Lidl",
+        "Amazon charged me 30 dollars",
+        "Netflix renewed, paid 15.99 dollars",
+        "Shoes bought for 30 euros at Lidl",
+        "Rent paid 900 dollars to Ana",
+        "Yesterday paid Ana 20 euros",
+    ],
+)
+def test_a_shop_or_a_thing_that_begins_a_note_is_nobody(records: Records, message: str) -> None:
+    done = records.process(message, "ben", now=NOW)
+    assert done.reason != "it is about somebody else"
+
+
+def test_where_records_say_who_did_it_a_name_is_theirs(con: duckdb.DuckDBPyConnection) -> None:
+    feeds = Records(con)
+    fields = {"baby": {"type": "string", "description": "Who drank"}, "amount_ml": {"type": "number"}}
+    feeds.add_schema("feeds", "Bottles the babies drank", {"properties": fields, "required": ["amount_ml"]})
+    done = feeds.process("Emma drank 120 ml", "ben", now=NOW)
+    assert (done.matched, done.data["amount_ml"]) == (True, 120)
+
+
 def test_a_missing_required_field_writes_nothing(records: Records) -> None:
     done = records.process("I paid Ana for lunch", "ana", now=NOW)
     assert not done["matched"] and "'amount' is missing" in done["reason"] and done["id"] is None
@@ -113,6 +164,25 @@ def test_several_matches_are_listed_and_nothing_changes(records: Records, con: d
     assert not done["matched"] and done["action"] is None and "2 payments records fit" in done["reason"]
     assert [row["amount"] for row in done["matches"]] == [90, 150]
     assert con.execute("select count(*) from payments where amount = 200").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["delete all my payments", "delete all payments", "remove every payment", "delete all of my payments from my list"],
+)
+def test_nobody_deletes_everything_with_one_message(records: Records, message: str) -> None:
+    fill(records)
+    done = records.process(message, "ana", now=NOW)
+    assert not done["matched"] and done["action"] is None
+    assert "it would delete every payments record" in done["reason"] and "forget" in done["reason"]
+    assert len(records.list("payments", "ana")) == 6
+
+
+def test_all_my_records_of_something_are_those(records: Records) -> None:
+    fill(records)
+    done = records.process("delete all my payments to Jayden", "ana", now=NOW)
+    assert (done["action"], len(done["ids"])) == ("delete", 2)
+    assert len(records.list("payments", "ana")) == 4
 
 
 def test_no_match_is_an_answer(records: Records) -> None:

@@ -11,7 +11,7 @@ from recall_sql.models.rules import quantities
 from recall_sql.records.intents import Match
 from recall_sql.records.rules import fill, matching, phrases, spans, texts
 from recall_sql.records.rules import patterns as re
-from recall_sql.records.rules.words import fold, stem_list, stems
+from recall_sql.records.rules.words import fold, stem_list, stems, word_list
 from recall_sql.records.schemas import RecordField, Schema
 
 _LATEST = re.compile(
@@ -284,6 +284,8 @@ def _criteria(about: str, schema: Schema, now: datetime, ignore: RecordField | N
     for chunk in sentence.chunks:
         kept = [word for word in chunk.text.split() if not (set(stems(word)) <= words)]
         text = re.sub(r"['’]s$", "", " ".join(kept))
+        if chunk.role != "quote" and {fold(word) for word in kept} <= word_list("empty_phrases"):
+            continue  # the "my" of "all my expenses"
         if text:
             chunks.append(phrases.Chunk(chunk.role, text, chunk.start, phrases.is_proper(text), chunk.after_measure))
     trimmed = phrases.Sentence("", "", tuple(chunks))

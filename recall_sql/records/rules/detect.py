@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from recall_sql.errors import InputError
 from recall_sql.records.intents import Intent
-from recall_sql.records.rules import changes, fill, forms, matching, phrases, spans
+from recall_sql.records.rules import changes, fill, forms, matching, phrases, spans, subjects
 from recall_sql.records.rules import patterns as re
 from recall_sql.records.rules.texts import roles
 from recall_sql.records.rules.words import word_list
@@ -46,6 +46,10 @@ def detect(
             return found
         inserted = _insert(text, schemas, now, similarity)  # "put 12 boxes on shelf A3" begins like an update
         return inserted if inserted.matched else found
+    if subjects.is_somebody_elses(plain):
+        schemas = [schema for schema in schemas if subjects.tells_who(schema)]
+        if not schemas:
+            return Intent(False, "none", confidence=0.9, reason=forms.SOMEBODY_ELSES)
     return _insert(text, schemas, now, similarity)
 
 
@@ -64,6 +68,8 @@ def _change(kind: str, text: str, schemas: Sequence[Schema], now: datetime, rece
         return Intent(False, "none", confidence=0.5, reason=why)
     if kind == "delete":
         change = changes.read_delete(text, schema, now)
+        if not change.match.where and change.match.recency is None and change.match.count is None:
+            return Intent(False, "delete", schema.name, sure, match=change.match, reason=_NOT_ALL.format(schema.name))
         if not change.match.where and change.match.recency is None and change.match.count == 1:
             return Intent(
                 False,
@@ -82,6 +88,12 @@ def _change(kind: str, text: str, schemas: Sequence[Schema], now: datetime, rece
     except InputError as error:
         return Intent(False, "update", schema.name, sure, match=change.match, reason=str(error))
     return Intent(True, "update", schema.name, sure, match=change.match, updates=updates, reason=_which(schema, change))
+
+
+_NOT_ALL = (
+    "it would delete every {} record, and a message deletes only what it describes, such as the last one or all to "
+    "somebody; forget (recall-sql forget --user-id, forget(everything=True)) erases all that is held about a person"
+)
 
 
 def _which(schema: Schema, change: changes.Change) -> str:

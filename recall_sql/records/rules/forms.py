@@ -48,6 +48,7 @@ _SAYS_MORE = re.compile(
 _TITLED = re.compile(
     r"(?:Where|What|Who|When|How|Which|Why|Do|Did|Are|Is|Show)\b(?:\s(?:the|a|of|in|\p{Ll}{1,3}))*(?:\s\p{Lu}[\p{L}'’]+)+\s*(?:-|–|,|\sby\s\p{Lu})"
 )
+SOMEBODY_ELSES = "it is about somebody else"  # why such a message is left alone
 _TOO_LONG = 1200  # characters; a record is said in a sentence or two
 
 
@@ -87,5 +88,5 @@ def kind(text: str) -> tuple[str, str]:
     if _STATE.match(plain) and not _SAYS_MORE.search(plain):
         return "none", "it says how something is, not what was done"
     if _OTHERS.match(plain):
-        return "none", "it is about somebody else"
+        return "none", SOMEBODY_ELSES
     return "insert", ""
