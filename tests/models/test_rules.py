@@ -154,6 +154,19 @@ def test_kinds(extractor):
     assert kinds == {"likes": "PREFERENCE", "dietary": "KNOWLEDGE", "instruction": "RULE"}
 
 
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Please never call me before 9 am", ["instruction/call_before_9_am=Never call me before 9 am"]),
+        ("Don't call me at work", ["instruction/call_work=Do not call me at work"]),
+        ("Please never call me darling", ["instruction/address=Never call me darling"]),
+        ("Don't call me by my first name", ["instruction/address=Do not call me by my first name"]),
+    ],
+)
+def test_when_to_call_is_no_form_of_address(extractor, text, expected):
+    assert short(extractor.extract(text)) == expected
+
+
 def test_evidence_is_the_text(extractor):
     text = "Hi! By the way, I'm allergic to peanuts, so be careful."
     assert extractor.extract(text)[0].evidence in text

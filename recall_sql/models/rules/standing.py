@@ -109,7 +109,12 @@ _TOPICS: tuple[tuple[str, str], ...] = (
         "plain_language",
     ),
     (r"\b(?:sources?|cite|citations?|references?|links?)\b", "sources"),
-    (r"\b(?:call\s+me|my\s+name|address\s+me|refer\s+to\s+me|mr|mrs|sir|ma'am|madam)\b", "address"),
+    (
+        r"\b(?:call\s+me(?!\s*(?:$|[,.!])|\s+(?:before|after|at|on|in|during|between|until|till|from|outside|while|when|whenever|"
+        r"if|unless|about|for|early|late|again|back|first|twice|ever|every|today|tonight|tomorrow|over|via|without|(?:this|next)\s+"
+        r"(?:week|month)|\w+days?)\b)|my\s+name|address\s+me|refer\s+to\s+me|mr|mrs|sir|ma'am|madam)\b",
+        "address",  # what to be called, not when to be rung up
+    ),
     (r"\b(?:pronouns?)\b", "pronouns"),
     (r"\b(?:currency|euros|dollars|pounds)\b", "currency"),
     (r"\b(?:step[\s-]by[\s-]step|steps|examples?|code|comments?|type\s+hints|python|typescript)\b", "explanations"),
