@@ -84,13 +84,15 @@ held as materialized (
 ),
 recalled as materialized (
     select
-        turn_id, role, created_at, score,
-        recall_sql.main.passage(content, coalesce(asked.terms, []), if(role = 'assistant', 160, 320)) as said
-    from recall_sql.main._hybrid_search(
-        turns, query, max_recalled + max_turns, recall_from, of_user, of_agent, recall_roles, null, null, 0, null, null,
+        t.turn_id, t.role, t.created_at, hits.score,
+        recall_sql.main.passage(t.content, coalesce(asked.terms, []), if(t.role = 'assistant', 160, 320)) as said
+    -- what HYBRID_SEARCH ranks by
+    from recall_sql.main._search_scores(
+        turns, query, max_recalled + max_turns, null, null, recall_from, of_user, of_agent, recall_roles, null, null,
         1.0, 0.4, 0.0, 0.5, postings, indexed
-    )
-    anti join last_turns using (turn_id)
+    ) as hits
+    join query_table(turns) as t on t.turn_id = hits._key
+    anti join last_turns on last_turns.turn_id = hits._key
     cross join asked
     -- a turn half as near as the nearest is there by chance
     qualify row_number() over (order by rank) <= max_recalled and score >= 0.5 * max(score) over ()
