@@ -45,20 +45,22 @@ order by u.turn_id;
 
 -- step: neighbours
 -- The turns that are new, and those up to two before and after them, have a new window.
+create or replace temp table touched_turns as
+select distinct t.turn_id, t.agent_id, t.user_id, t.session_id, t.position
+from unread_turns as u
+join {{ turns | ident }} as t
+    on t.agent_id = u.agent_id and t.user_id = u.user_id and t.session_id = u.session_id
+    and t.position between u.position - 2 and u.position + 2;
+
 update {{ indexed | ident }} as i
 set window_length = windows.length
 from (
     select t.turn_id, sum(near.length * pow(0.5, abs(t.position - n.position))) as length
-    from {{ turns | ident }} as t
+    from touched_turns as t
     join {{ turns | ident }} as n
         on n.agent_id = t.agent_id and n.user_id = t.user_id and n.session_id = t.session_id
         and n.position between t.position - 2 and t.position + 2
     join {{ indexed | ident }} as near on near.turn_id = n.turn_id
-    where exists (
-        from unread_turns as u
-        where u.agent_id = t.agent_id and u.user_id = t.user_id and u.session_id = t.session_id
-          and u.position between t.position - 2 and t.position + 2
-    )
     group by t.turn_id
 ) as windows
 where windows.turn_id = i.turn_id;

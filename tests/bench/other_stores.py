@@ -18,6 +18,7 @@ import pyarrow as pa
 
 os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
 os.environ.setdefault("LANCE_LOG", "error")
+os.environ.setdefault("RUST_LOG", "error")
 
 
 class Store(Protocol):
