@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from recall_sql import moments
 from recall_sql.errors import InputError
 from recall_sql.memory.scope import Row, Scope, rows
 
@@ -64,6 +65,7 @@ class ConversationMethods(Scope):
                 raise InputError(f"a turn has no {min(unknown)}; it has: {', '.join(_TURN)}")
             if turn.get("role") not in get_args(Role):
                 raise InputError(f"there is no role {turn.get('role')!r}; roles: {', '.join(get_args(Role))}")
+        moments.check(given)
         if not given:
             return []
         con, table = self.con, _as_table(given, self.agent_id, self.user_id)

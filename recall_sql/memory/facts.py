@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from recall_sql import moments
 from recall_sql.errors import InputError
 from recall_sql.memory.scope import Row, Scope, rows
 
@@ -89,6 +90,7 @@ class FactMethods(Scope):
         unknown = {name for row in given for name in row} - set(_CANDIDATE)
         if unknown:
             raise InputError(f"a candidate has no {min(unknown)}; it has: {', '.join(_CANDIDATE)}")
+        moments.check(given)
         table = pa.Table.from_pylist(given, schema=_candidate_schema())
         con = self.con
         con.register("recall_candidates", table)

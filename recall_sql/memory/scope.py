@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
+from recall_sql import moments
 from recall_sql.connections import Connections
 from recall_sql.errors import InputError, RecallError, RecipeError
 from recall_sql.runner import Recipe, RunResult, execute, load
@@ -54,6 +55,7 @@ class Scope:
         return execute(self.con, shipped(recipe), self._given(scoped, values), record=False)
 
     def _given(self, scoped: bool, values: dict[str, Any]) -> dict[str, Any]:
+        moments.check([values])
         if scoped:
             values = {"agent_id": self.agent_id, "user_id": self.user_id, **values}
         return {name: value for name, value in values.items() if value is not None}

@@ -7,6 +7,18 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
 
+import pyarrow as pa
+
+from recall_sql.errors import InputError
+
+
+def values(table: pa.Table) -> list[list[Any]]:
+    """The rows of what somebody's SELECT gave, as Python's values. InputError where one of them has none."""
+    try:
+        return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    except (OverflowError, ValueError):  # infinity, 44 BC, an interval of a million years
+        raise InputError("a date, time or interval is out of range; cast it to varchar to see it") from None
+
 
 def plain(value: Any) -> Any:
     """The same value in JSON's types: moments in ISO 8601, bytes in hex, what isn't a number as a word."""

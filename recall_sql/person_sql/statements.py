@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from recall_sql import moments
 from recall_sql.access import Forbidden
 from recall_sql.errors import InputError
 from recall_sql.memory import Memory, Row, run
+from recall_sql.person_sql.plain import values
 from recall_sql.person_sql.tables import LIMITS, select
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def execute(memory: Memory, sql: str, source: str, *, as_system: bool = False) -
     table, more = select(memory, write.select)
     if more:
         raise InputError(f"the statement is about more than {LIMITS.rows} rows; split it")
-    rows = table.to_pylist()
+    rows = [dict(zip(table.column_names, row, strict=True)) for row in values(table)]
     if write.table == "chat_turns":
         if not as_system and any(str(row.get("role")).lower() == "system" for row in rows):
             raise Forbidden("turns of the role system need a key of role admin; nothing was written")
@@ -69,8 +71,14 @@ def execute(memory: Memory, sql: str, source: str, *, as_system: bool = False) -
 
 
 def _hear(memory: Memory, rows: list[Row]) -> dict[str, Any]:
-    stored = memory.add_turns({name: value for name, value in row.items() if value is not None} for row in rows)
+    stored = memory.add_turns({name: value for name, value in _past(row).items() if value is not None} for row in rows)
     return {"rows": len(stored), "events": memory.extract() if stored else {}}
+
+
+def _past(row: Row) -> Row:
+    """What is said later than now is said now: nobody could contradict it until then."""
+    said = row.get("created_at")
+    return {**row, "created_at": min(said, datetime.now(UTC))} if said else row
 
 
 def _believe(memory: Memory, write: _Write, rows: list[Row], source: str) -> dict[str, Any]:
@@ -78,6 +86,7 @@ def _believe(memory: Memory, write: _Write, rows: list[Row], source: str) -> dic
     shape = {name: pa.string() for name in ("agent_id", "user_id", "op", "source", "replaces", *_FACT)}
     shape |= {"confidence": pa.float64(), "observed_at": pa.timestamp("us", tz="UTC")}
     scope = {"agent_id": memory.agent_id, "user_id": memory.user_id, "source": source}
+    moments.check(rows)
     candidates = [
         {
             **{name: row.get(name) for name in _FACT},

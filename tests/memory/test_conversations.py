@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+
 import duckdb
 import pytest
 
@@ -99,3 +101,18 @@ def test_reply_answers_from_what_is_known_and_stores_both_turns() -> None:
             ("user", "Where?"),
             ("assistant", "The harbour."),
         ]
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14))])
+def test_a_moment_that_could_not_be_read_back_is_refused(memory: Memory, zone: tzinfo) -> None:
+    zero = datetime(1, 1, 1, tzinfo=zone)
+    fact = {"category": "a", "fact_key": "b", "fact_value": "c"}
+    for write in (
+        lambda: memory.add("s", "user", "hi", created_at=zero),
+        lambda: memory.add_turns([{"session_id": "s", "role": "user", "content": "hi", "created_at": zero}]),
+        lambda: memory.remember("hi", observed_at=zero),
+        lambda: memory.believe([{**fact, "observed_at": zero}]),
+    ):
+        with pytest.raises(InputError, match="years are 2 to 9998"):
+            write()
+    assert memory.messages("s") == memory.facts() == []

@@ -115,7 +115,7 @@ class Intake:
                 request = self._waiting.get()
                 ended = request is None
                 batch += [request] if request else []
-            now, held_back = _first_of_each_name(batch)
+            now, held_back = _first_of_each_name([request for request in batch if _is_wanted(request)])
             if now:
                 self._store(now)
 
@@ -144,6 +144,11 @@ class Intake:
         for row in result.tables[0].table.to_pylist():
             found[row["request"]].append(Stored(row["turn_id"], row["outcome"]))
         return found
+
+
+def _is_wanted(request: Request) -> bool:
+    """Whether somebody still waits for it, as with a task that was not cancelled; from here on it can't be."""
+    return request.stored.running() or request.stored.set_running_or_notify_cancel()
 
 
 def _first_of_each_name(batch: Sequence[Request]) -> tuple[list[Request], list[Request]]:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from recall_sql.access import Role as AccessRole
+from recall_sql.moments import FIRST_YEAR
 
 # Any name that an address can hold: no slash, no control character, no space at either end.
 _IN = r"[^/\\?#%\x00-\x1f\x7f-\x9f]"
@@ -21,6 +22,15 @@ Role = Literal["user", "assistant", "system", "tool", "document", "code"]
 Kind = Literal["KNOWLEDGE", "RULE", "PREFERENCE"]
 Source = Literal["SYSTEM", "USER", "AGENT", "TOOL", "DOCUMENT", "CODE"]
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _readable(moment: datetime) -> datetime:
+    if moment.year < FIRST_YEAR:  # zero time of some languages; what is later than now is said now
+        raise ValueError(f"years begin at {FIRST_YEAR}; leave it out if it isn't known")
+    return moment
+
+
+SaidAt = Annotated[AwareDatetime, AfterValidator(_readable)]
 
 
 class _Body(BaseModel):
@@ -57,7 +67,7 @@ class Threads(BaseModel):
 class Message(_Body):
     role: Role = "user"
     content: Text
-    created_at: AwareDatetime | None = Field(None, description="When it was said; now, if not given.")
+    created_at: SaidAt | None = Field(None, description="When it was said; now, if not given.")
     source_key: Short | None = Field(None, description="Your own id of it; storing it again adds nothing.")
 
 
@@ -70,7 +80,7 @@ class IngestText(_Ingest):
 
     content: Text
     role: Role = "user"
-    created_at: AwareDatetime | None = Field(None, description="When it was said; now, if not given.")
+    created_at: SaidAt | None = Field(None, description="When it was said; now, if not given.")
 
 
 class IngestMessages(_Ingest):
@@ -128,7 +138,7 @@ class _Said(Personal):
     source: Source = Field("USER", description="Who says so; SYSTEM needs a key of role admin.")
     confidence: Share = 1.0
     evidence: Text | None = Field(None, description="The words that say so.")
-    observed_at: AwareDatetime | None = Field(None, description="When it was said; now, if not given.")
+    observed_at: SaidAt | None = Field(None, description="When it was said; now, if not given.")
 
 
 class NewFact(_Said):

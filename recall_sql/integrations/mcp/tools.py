@@ -18,7 +18,7 @@ from recall_sql.errors import InputError
 from recall_sql.integrations.mcp.door import Caller
 from recall_sql.integrations.mcp.plain import fact, turn
 from recall_sql.person_sql import execute as carry_out
-from recall_sql.person_sql import plain, select
+from recall_sql.person_sql import plain, select, values
 
 Rows = dict[str, Any]
 Kind = Literal["KNOWLEDGE", "RULE", "PREFERENCE"]
@@ -144,9 +144,7 @@ def query(
     describes them. They hold the user's rows only; no files, no other functions than those that compute.
     """
     table, more = select(caller.memory, sql, rows=limit)
-    rows = [
-        [plain(value) for value in row] for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
-    ]
+    rows = [[plain(value) for value in row] for row in values(table)]
     return {"columns": table.column_names, "rows": rows, "truncated": more}
 
 

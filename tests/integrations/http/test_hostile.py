@@ -85,3 +85,26 @@ def test_a_model_that_does_not_answer_is_503(con: duckdb.DuckDBPyConnection, cli
         assert answer.status_code == 503 and answer.headers["retry-after"] and "401" in answer.json()["detail"]
         told = client.post(f"{A1}/ingest?wait=true", json={"content": "I'm vegetarian."})
         assert told.status_code == 202 and told.json()["turns"][0]["status"] == "waiting"
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_a_moment_that_nobody_could_read_back_is_refused(client: TestClient, moment: str) -> None:
+    turn, fact = {"content": "hi", "thread_id": "t"}, {"text": "hi"}
+    assert client.post(f"{A1}/ingest?wait=true", json=turn).status_code == 200
+    assert client.post(f"{A1}/ingest", json={**turn, "created_at": moment}).status_code == 422
+    assert client.post(f"{A1}/ingest", json={"messages": [{"content": "hi", "created_at": moment}]}).status_code == 422
+    assert client.post(f"{A1}/facts", json={**fact, "observed_at": moment}).status_code == 422
+    for written in ("-0001-01-01", "infinity", "0001-01-01"):
+        sql = f"insert into chat_turns (session_id, role, content, created_at) values ('t', 'user', 'hi', '{written}')"
+        assert client.post("/v1/query/execute?agent_id=a1", json={"sql": sql}).status_code == 422
+    assert client.get(f"{A1}/threads/t/messages").json()["messages"][0]["content"] == "hi"
+
+
+@pytest.mark.parametrize(
+    "value", ["'infinity'::timestamp", "date '-5000-01-01'", "[date '12000-01-01']", "timestamptz '20000-01-01'"]
+)
+def test_a_date_that_python_has_not_is_told(client: TestClient, value: str) -> None:
+    answer = client.post("/v1/query/execute", json={"sql": f"select {value}"})
+    assert answer.status_code == 422
+    assert "varchar" in answer.json()["detail"]
+    assert client.post("/v1/query/execute", json={"sql": f"select ({value})::varchar"}).status_code == 200

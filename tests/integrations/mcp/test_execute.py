@@ -137,3 +137,19 @@ def test_everything_else_is_refused_and_changes_nothing(talk: Talk, con: Con) ->
     for sql in REFUSED:
         assert "Traceback" not in talk.refused("execute", sql=sql, source="USER"), sql
         assert con.execute("from chat_facts order by all").fetchall() == before, sql
+
+
+def test_nothing_is_said_in_the_future_or_before_the_calendar(talk: Talk, con: Con) -> None:
+    turn = "insert into chat_turns (role, content, created_at) values ('user', 'I live in Oslo.', {})"
+    assert talk.call("execute", sql=turn.format("'2999-01-01'"))["events"] == {"created": 1}
+    assert con.execute("select max(observed_at) <= now() from chat_facts").fetchall() == [(True,)]
+    assert con.execute("select max(created_at) <= now() from chat_turns").fetchall() == [(True,)]
+    fact = "insert into chat_facts (category, fact_key, fact_value, observed_at) values ('a', 'b', 'c', {})"
+    for moment, why in (
+        ("'infinity'", "out of range"),
+        ("'-0001-01-01'", "out of range"),
+        ("'0001-01-01'", "years are"),
+    ):
+        assert why in talk.refused("execute", sql=turn.format(moment))
+        assert why in talk.refused("execute", sql=fact.format(moment))
+    assert "varchar" in talk.refused("query", sql="select 'infinity'::timestamp")

@@ -37,8 +37,7 @@ def execute_sql(caller: AnyReader, body: shapes.Statement) -> shapes.Rows | shap
     memory = caller.memory(body.user_id)
     if not _WRITES.match(body.sql):
         table, more = person_sql.select(memory, body.sql, rows=body.limit)
-        columns = [column.to_pylist() for column in table.columns]
-        rows = [[person_sql.plain(value) for value in row] for row in zip(*columns, strict=True)]
+        rows = [[person_sql.plain(value) for value in row] for row in person_sql.values(table)]
         return shapes.Rows(columns=table.column_names, rows=rows, truncated=more)
     caller.principal.require("writer")
     caller.speaks_as(body.source)
