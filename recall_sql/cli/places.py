@@ -65,6 +65,9 @@ def serve(
     """
     if init_file is not None and (over_http or over_mcp) and not quack:
         raise click.UsageError("--init is for DuckDB shells: it needs --quack")
+    given = click.get_current_context().get_parameter_source("port") is not click.core.ParameterSource.DEFAULT
+    if given and (over_http or over_mcp) and not quack:
+        raise click.UsageError("--port is that of --quack; that of --http and --mcp is --http-port")
     with ExitStack() as doors:
         shells = None
         if quack or not (over_http or over_mcp):

@@ -176,3 +176,9 @@ def test_a_port_in_use_is_an_error_in_one_line(db: Path) -> None:
         found = CliRunner().invoke(cli, ["serve", "--db", str(db), "--http", "--http-port", str(port)])
     assert found.exit_code == 1 and f"can't listen on 127.0.0.1, port {port}" in found.stderr
     assert len(found.stderr.strip().splitlines()) == 1
+
+
+def test_the_port_of_another_door_is_an_error(db: Path) -> None:
+    for door in ("--http", "--mcp"):
+        found = CliRunner().invoke(cli, ["serve", "--db", str(db), door, "--port", "0"])
+        assert found.exit_code == 2 and "--http-port" in found.output
