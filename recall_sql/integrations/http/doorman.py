@@ -5,6 +5,7 @@ It asks before a body is read, so that nobody without a key makes the server wor
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import MutableMapping
 from typing import Any
@@ -34,12 +35,12 @@ class Doorman:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 500
+        started, status, answering = time.perf_counter(), 500, False
 
         async def noting(message: Message) -> None:
-            nonlocal status
+            nonlocal status, answering
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, answering = message["status"], True
             await send(message)
 
         try:
@@ -48,6 +49,11 @@ class Doorman:
                 await self._app(scope, self._bounded(receive), noting)
             else:
                 await refused(scope, receive, noting)
+        except asyncio.CancelledError:  # the server waited for this request as long as it may when it stops
+            if answering:
+                raise
+            refused = problem(503, "the server is stopping; try again", headers={"Retry-After": "5"})
+            await refused(scope, receive, noting)
         finally:
             route = getattr(scope.get("route"), "path", "(none)")
             self._service.metrics.answered(_known(scope["method"]), route, status, time.perf_counter() - started)

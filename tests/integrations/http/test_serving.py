@@ -182,3 +182,16 @@ def test_the_port_of_another_door_is_an_error(db: Path) -> None:
     for door in ("--http", "--mcp"):
         found = CliRunner().invoke(cli, ["serve", "--db", str(db), door, "--port", "0"])
         assert found.exit_code == 2 and "--http-port" in found.output
+
+
+def test_a_request_that_comes_too_slowly_for_the_end_is_told(db: Path) -> None:
+    with serve(db, "--grace", "1") as (process, address):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as slow:
+            head = "POST /v1/agents/a1/ingest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            slow.sendall(f'{head}Content-Length: 99\r\n\r\n{{"content":'.encode())
+            assert post(f"{address}/v1/agents/a1/ingest", {"content": "hi"})[0] == 202  # it has been read so far
+            process.send_signal(signal.SIGTERM)
+            assert b" 503 " in slow.recv(1000)
+        assert process.wait(30) == 0
+        assert process.stdout is not None and "Traceback" not in process.stdout.read()
