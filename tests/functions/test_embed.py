@@ -201,7 +201,7 @@ def test_what_was_embedded_before_a_failure_is_not_embedded_again(tmp_path):
         server.healed = False
         with recall_sql.connect(
             tmp_path / "m.duckdb",
-            settings={"embedder": server.model(), "embedding_dimension": 2, "retries": 0},
+            settings={"embedder": server.model(), "embedding_dimension": 2, "retries": 0, "concurrency": 1},
         ) as con:
             con.execute("create table t as select 'text ' || range as text from range(500)")
             assert "0 vectors came back for 244 texts" in refused(con, "select count(embed(text)) from t")
