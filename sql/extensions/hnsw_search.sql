@@ -23,7 +23,7 @@ select *, row_number() over (order by score desc, turn_id) as rank
 from by_index
 where (select enough from complete)
 union all
-from recall_sql.main._vector_search('chat_turns', query, k, in_session, of_user, of_agent, 'embedding', null, greatest(1000, 100 * k))
+from recall_sql.main._vector_search('chat_turns', query, k, in_session, of_user, of_agent, 'embedding', null, greatest(2000, 200 * k))
 where not (select enough from complete)
 order by rank;
 

@@ -7,7 +7,7 @@
 -- reserved word in SQL, hence the quotes; vector_column is the same without them).
 --
 -- Rows that have embedding_bits (the recipe search/index gives them to large tables) are first compared by these: of the
--- `candidates` nearest, 100 a hit and at least 1,000, the vectors themselves are read. candidates := 0 compares every vector.
+-- `candidates` nearest, 200 a hit and at least 2,000, the vectors themselves are read. candidates := 0 compares every vector.
 
 -- Which components of a vector are positive, a bit each. Two vectors that differ in few bits point the same way: the
 -- share of differing bits estimates the angle (Charikar, Similarity estimation techniques from rounding algorithms, 2002).
@@ -79,5 +79,5 @@ create or replace macro recall_sql.main.vector_search(
 ) as table
 from recall_sql.main._vector_search(
     tbl, query, k, session_id, user_id, agent_id, coalesce("column", vector_column, 'embedding'), min_score,
-    coalesce(candidates, greatest(1000, 100 * k))
+    coalesce(candidates, greatest(2000, 200 * k))
 );
