@@ -42,13 +42,19 @@ print(third.execute("select count(embed(t.a::varchar || '1')) from range(10) t(a
 """
 
 
-@pytest.mark.parametrize("how", ["second close", "second collect", "plain close", "plain collect", "cursor collect"])
-@pytest.mark.parametrize("where", ["file", ":memory:", ":memory:named"])
+# Nothing but a cursor leads to an unnamed database in memory, and a plain connection to a named one is a second one.
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [
+        *(
+            ("file", how)
+            for how in ("second close", "second collect", "plain close", "plain collect", "cursor collect")
+        ),
+        (":memory:", "cursor collect"),
+        *((":memory:named", how) for how in ("second close", "second collect", "cursor collect")),
+    ],
+)
 def test_the_first_connection_goes_while_another_uses_the_functions(tmp_path, how, where):
-    if where == ":memory:" and not how.startswith("cursor"):
-        pytest.skip("nothing else leads to an unnamed database in memory")
-    if where == ":memory:named" and how.startswith("plain"):
-        pytest.skip("a plain connection to it is the same case as a second one")
     database = tmp_path / "memory.duckdb" if where == "file" else where
     assert python(ORDERS, how, database).splitlines() == ["[(30, 30)]", "[(10,)]"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -24,8 +23,6 @@ def test_without_the_extensions_the_error_says_what_to_install(monkeypatch: pyte
 
 
 def test_an_extension_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if find_spec("duckdb_extension_httpfs") is None:
-        pytest.skip("the wheel duckdb-extension-httpfs isn't installed")
     try:
         installed = version("duckdb-extension-httpfs")
     except PackageNotFoundError:

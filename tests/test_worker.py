@@ -26,7 +26,7 @@ def answers(call: Call) -> Reply:
 
 @contextmanager
 def working(con: duckdb.DuckDBPyConnection, **options: object) -> Iterator[Worker]:
-    worker = Worker(con, **options)  # type: ignore[arg-type]
+    worker = Worker(con, **options)
     worker.start()
     try:
         yield worker

@@ -31,7 +31,7 @@ class RecallChatMessageHistory(BaseChatMessageHistory):
         self._memory, self.session_id = memory, session_id
 
     @property
-    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+    def messages(self) -> list[BaseMessage]:
         """What the user, the assistant and the system said, in order."""
         turns = self._memory.messages(self.session_id)
         return [

@@ -70,7 +70,7 @@ def test_a_revoked_key_opens_nothing(con: duckdb.DuckDBPyConnection) -> None:
 )
 def test_a_key_for_nobody_is_refused(con: duckdb.DuckDBPyConnection, given: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        add_key(con, **{"agent_id": "a1", **given})  # type: ignore[arg-type]
+        add_key(con, **{"agent_id": "a1", **given})
     assert keys(con) == []
 
 

@@ -80,7 +80,7 @@ def create_app(
         app.router.routes.append(Route("/mcp", endpoint=agents))
     problems.install(app)
     app.add_middleware(Doorman, service=service)
-    app.openapi = lambda: _document(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _document(app)
     return app
 
 

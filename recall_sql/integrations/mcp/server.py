@@ -181,7 +181,7 @@ def _guarded(tool: RecallTool, door: Door) -> Callable[..., Any]:
         for parameter in list(inspect.signature(tool.work).parameters.values())[1:]
     ]
     asked = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context)
-    call.__signature__ = inspect.Signature([asked, *own], return_annotation=hints["return"])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([asked, *own], return_annotation=hints["return"])
     call.__annotations__ = {"ctx": Context, **{parameter.name: hints[parameter.name] for parameter in own}}
     call.__name__ = tool.work.__name__
     return call

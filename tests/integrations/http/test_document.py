@@ -10,16 +10,14 @@ from typing import Any
 
 import duckdb
 import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 import recall_sql
 from recall_sql.access import add_key
 from recall_sql.integrations.http import create_app
 from tests.integrations.http.running import serving
-
-schemathesis = pytest.importorskip("schemathesis", reason="it comes with the extra `dev`")
-
-from hypothesis import HealthCheck, Phase, settings  # noqa: E402
-from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance  # noqa: E402
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
 

@@ -81,14 +81,14 @@ def test_a_turn_that_nobody_reads_is_not_waited_for(client: TestClient) -> None:
 
 
 def test_the_time_to_wait_is_bounded(con: duckdb.DuckDBPyConnection, client: TestClient) -> None:
-    client.app.state.service.worker.stop()  # type: ignore[attr-defined]
+    client.app.state.service.worker.stop()
     answer = client.post(f"{A1}/ingest?wait=true&timeout=0.05", json={"content": "I'm vegetarian."})
     assert answer.status_code == 202 and answer.json()["turns"][0]["status"] == "pending"
     assert client.get("/healthz").status_code == 503
 
 
 def test_those_who_wait_keep_nobody_else_waiting(con: duckdb.DuckDBPyConnection, client: TestClient) -> None:
-    client.app.state.service.worker.stop()  # type: ignore[attr-defined]
+    client.app.state.service.worker.stop()
     address = f"{A1}/ingest?wait=true&timeout=20"
     with ThreadPoolExecutor(61) as pool:
         waiting = [pool.submit(client.post, address, json={"content": f"I have {n} cats."}) for n in range(60)]
@@ -98,7 +98,7 @@ def test_those_who_wait_keep_nobody_else_waiting(con: duckdb.DuckDBPyConnection,
         asked = pool.submit(client.get, f"{A1}/facts")
         assert asked.result(10).status_code == 200 and not any(future.done() for future in waiting)
         run(con.cursor(), "conversation_memory/all")
-        for future in [watcher for found in client.app.state.service.worker._watched.values() for watcher in found]:  # type: ignore[attr-defined]
+        for future in [watcher for found in client.app.state.service.worker._watched.values() for watcher in found]:
             future.set_result("done")
         assert {future.result(20).status_code for future in waiting} == {200}
 
