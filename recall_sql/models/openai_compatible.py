@@ -165,7 +165,8 @@ def _chat_arguments(endpoint: Endpoint, request: Request) -> dict[str, Any]:
         arguments[name] = request.max_tokens
     if request.json_schema is not None:
         schema = {"name": "answer", "schema": request.json_schema, "strict": _is_strict(request.json_schema)}
-        arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+        # not as response_format: the package walks through all of a schema, longer than everything else about a call
+        arguments["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": schema}}
     return arguments
 
 
