@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from recall_sql.cli.frame import db_option, opened
 from recall_sql.errors import ConfigError
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
 
 DEFAULT_PORT = 9495
 
@@ -58,30 +53,15 @@ def mcp(
             mcp_server(con, agent_id=agent_id, user_id=user_id, role=most).run("stdio")
             return
         from recall_sql.access import Gate
+        from recall_sql.integrations.listening import serve_until_signal
+
+        def ready(address: str) -> None:
+            click.echo(f"{db} is served at {address}/mcp. Ctrl-C ends it.")
+            sys.stdout.flush()
 
         gate = Gate(con, host=host)
-        _listen(mcp_app(con, gate, agent_id=agent_id, user_id=user_id, role=most, host=host), db, host, port)
-
-
-def _listen(app: Starlette, db: str, host: str, port: int) -> None:
-    import uvicorn
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as door:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            door.bind((host, port))
-            door.listen(128)
-        except (OSError, OverflowError) as error:
-            raise ConfigError(f"can't listen on {host}, port {port}: {error}") from error
-        shown = f"[{host}]" if ":" in host else host
-        click.echo(f"{db} is served at http://{shown}:{door.getsockname()[1]}/mcp. Ctrl-C ends it.")
-        sys.stdout.flush()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-        try:
-            server.run(sockets=[door])
-        except KeyboardInterrupt:
-            click.echo("ended")
+        app = mcp_app(con, gate, agent_id=agent_id, user_id=user_id, role=most, host=host)
+        serve_until_signal(app, host=host, port=port, ready=ready)
 
 
 COMMANDS = (mcp,)

@@ -94,7 +94,8 @@ def _serve_http(
     grace: float,
 ) -> None:
     try:
-        from recall_sql.integrations.http import create_app, server
+        from recall_sql.integrations.http import create_app
+        from recall_sql.integrations.listening import serve_until_signal
     except ModuleNotFoundError as error:
         raise ConfigError(f"HTTP needs the package {error.name}: pip install recall-sql[http]") from None
 
@@ -106,7 +107,7 @@ def _serve_http(
     app = create_app(
         db, host=host, no_auth=no_auth, rate=rate_limit, body=body_limit, grace=grace, http=over_http, mcp=over_mcp
     )
-    server.run(app, host=host, port=http_port, grace=grace, ready=ready)
+    serve_until_signal(app, host=host, port=http_port, grace=grace, ready=ready)
 
 
 @contextmanager

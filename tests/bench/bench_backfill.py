@@ -4,7 +4,7 @@ Turns from tests/bench/generate_turns.py, 50 a session; the rules extractor, Min
 size in a process of its own, for its peak of memory. Stages: ingest (read, check, sort, store), embed, extract, land,
 search index. SIZE:no-embed leaves embedding turns out, SIZE:index everything but ingest and the search index: a turn
 is embedded and extracted by itself, so their rates don't depend on how many there are. --engines compares one process,
-two, and Ray with two workers, at 3,000 turns, and gives what a partition costs beside the work on it. --profile says
+two, and Ray with two workers, at the first SIZE, and gives what a partition costs beside the work on it. --profile says
 which functions a backfill of 2,000 turns spends its time in. Writes results/backfill.md when asked for three sizes or
 more.
 """
@@ -182,9 +182,9 @@ def main() -> None:
             profile(folder)
             return
         if asked.engines:
-            rows = engines_table(folder, 3_000)
+            rows = engines_table(folder, int(asked.sizes[0]))
             header = ["who reads", "turns/s embedded and extracted", "beside one process", "ms a partition costs"]
-            told.append(shown("Engines, two cores", header, rows))
+            told.append(shown(f"Engines, two cores, {int(asked.sizes[0]):,} turns", header, rows))
         else:
             results = {}
             for text in asked.sizes:

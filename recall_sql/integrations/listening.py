@@ -1,4 +1,4 @@
-"""Runs the application until a signal ends it: open requests are answered, and then the database is let go."""
+"""Runs an ASGI application (HTTP, MCP) until a signal ends it: open requests are answered, then the caller goes on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def run(
+def serve_until_signal(
     app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8000, grace: float = 10.0, ready: Callable[[str], Any] = print
 ) -> None:
     """Listens until SIGINT or SIGTERM, then waits for open requests, `grace` seconds at most. Main thread only.
