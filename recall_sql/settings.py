@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import threading
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -16,6 +17,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from recall_sql import interrupts
 from recall_sql.errors import ConfigError
+from recall_sql.models import registry
+
+MODELS = ("llm", "extractor", "embedder")
+FILES = ("prices", "tokenizer")
 
 
 class Values(BaseSettings):
@@ -110,8 +115,9 @@ class Settings:
     def set(self, name: str, value: Any) -> None:
         """Set one setting; None takes the setting back to the environment or its default.
 
-        Raises ConfigError for an unknown name (with a suggestion), a value that doesn't fit, or another value for a
-        setting that is fixed.
+        Raises ConfigError for an unknown name (with a suggestion), a value that doesn't fit, a model string that can't
+        be read, a file that isn't there, or another value for a setting that is fixed. What comes from the environment
+        is checked when it is used, so that one bad variable doesn't keep everything from starting.
         """
         if name not in Values.model_fields:
             close = difflib.get_close_matches(name, Values.model_fields, 1)
@@ -121,6 +127,7 @@ class Settings:
             overrides = dict(self._overrides)
             overrides.pop(name, None)
             if value is not None:
+                _check(name, value)
                 overrides[name] = value
             values = self._build(overrides)
             if name in self._fixed and getattr(values, name) != getattr(self._values, name):
@@ -162,6 +169,17 @@ class Settings:
             name = str(first["loc"][0])
             where = "" if name in overrides else f" (from RECALL_{name.upper()})"
             raise ConfigError(f"setting {name!r}{where}: {first['msg']}") from None
+
+
+def _check(name: str, value: Any) -> None:
+    """What pydantic can't see in a value."""
+    if name in MODELS and isinstance(value, str):
+        try:
+            registry.parse(value)
+        except ConfigError as error:
+            raise ConfigError(f"setting {name!r}: {error}") from None
+    if name in FILES and isinstance(value, str) and not Path(value).expanduser().is_file():
+        raise ConfigError(f"setting {name!r}: there is no file {value}")
 
 
 def _text(value: Any) -> str:

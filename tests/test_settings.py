@@ -55,6 +55,31 @@ def test_a_value_that_does_not_fit_is_refused_by_name_and_changes_nothing(con, n
     assert row(con, name) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("extractor", "nonsense", "unknown model 'nonsense'"),
+        ("llm", "ollama:", "names no model"),
+        ("llm", "opnai:gpt-5", "did you mean 'openai'"),
+        ("tokenizer", "no/such/tokenizer.json", "there is no file no/such/tokenizer.json"),
+        ("prices", "no/such/prices.csv", "there is no file no/such/prices.csv"),
+    ],
+)
+def test_models_and_files_are_checked_when_they_are_set(con, name, value, why):
+    before = row(con, name)
+    with pytest.raises(duckdb.Error, match=f"recall_set: setting '{name}': .*{why}"):
+        con.execute("select recall_set(?, ?)", [name, value]).fetchall()
+    assert row(con, name) == before
+    with pytest.raises(recall_sql.ConfigError, match=why):
+        recall_sql.connect(settings={name: value})
+
+
+def test_a_model_in_the_environment_is_checked_when_it_is_used(monkeypatch):
+    monkeypatch.setenv("RECALL_EXTRACTOR", "nonsense")
+    with recall_sql.connect() as con, pytest.raises(duckdb.Error, match="unknown model 'nonsense'"):
+        con.execute("select extract_facts('I am vegan')").fetchall()
+
+
 def test_numbers_and_booleans_of_sql(con):
     con.execute("select recall_set('timeout', 2.5), recall_set('concurrency', 4), recall_set('memo', false)").fetchall()
     assert [row(con, name)[0] for name in ("timeout", "concurrency", "memo")] == ["2.5", "4", "false"]

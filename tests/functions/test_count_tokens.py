@@ -46,8 +46,9 @@ def test_the_context_is_as_long_as_its_tokens_say(con: duckdb.DuckDBPyConnection
 @pytest.mark.parametrize(("text", "says"), [(None, "there is no file"), ("{}", "can't be read")])
 def test_a_file_that_is_none(con: duckdb.DuckDBPyConnection, tmp_path: Path, text: str | None, says: str) -> None:
     file = tmp_path / "tokenizer.json"
-    if text is not None:
-        file.write_text(text)
+    file.write_text(text or "")
     con.execute("select recall_set('tokenizer', $1)", [str(file)]).fetchall()
+    if text is None:
+        file.unlink()
     with pytest.raises(duckdb.Error, match=says):
         con.execute("select count_tokens('x')").fetchall()
