@@ -7,6 +7,7 @@ the database while other requests are still out: an answer that has arrived is a
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -208,7 +209,7 @@ class Flight:
         except (BudgetError, ConfigError):  # not the row's
             raise
         except RecallError as error:  # kept for the row it belongs to, raised there
-            self.answers[key] = _of_function(self.function, error)
+            self.answers[key] = of_function(self.function, error)
         else:
             self._keep(key, question, text)
 
@@ -220,7 +221,7 @@ class Flight:
     async def _answer(self, generator: Generator, question: Question) -> str:
         """The answer, sound; a useless one is shown to the model once, with what is wrong with it."""
         request = question.made()
-        answer, attempt = await self._generate(generator, request)
+        answer, attempt = await self.generate(generator, request)
         for second in (False, True):
             try:
                 return _sound(question, answer)
@@ -231,15 +232,17 @@ class Flight:
                 request = _corrected(request, answer, error)
             finally:
                 self.written(attempt)
-            answer, attempt = await self._generate(generator, request, first=attempt.attempt + 1)
+            answer, attempt = await self.generate(generator, request, first=attempt.attempt + 1)
         raise AssertionError("there is no third try")
 
     def _useless(self, answer: Answer, error: InputError) -> ModelError:
         remedy = "raise max_tokens" if answer.finish_reason == "length" else "set a model that keeps to a format"
         return ModelError(self.function, self.line.model, f"its answer {error} (asked twice)", remedy)
 
-    async def _generate(self, generator: Generator, request: Request, first: int = 1) -> tuple[Answer, log.Attempt]:
+    async def generate(self, generator: Generator, request: Request, first: int = 1) -> tuple[Answer, log.Attempt]:
+        """One request to a generator, as `send`."""
         prompt = tokens_of(request.prompt) + tokens_of(request.system or "")
+        prompt += sum(tokens_of(json.dumps(part, default=str)) for part in (*request.tools, *request.since))
         longest = request.max_tokens or UNBOUNDED
         return await self.send(
             lambda: generator.generate(request), inputs=1, tokens_in=prompt, tokens_out=longest, first=first
@@ -259,7 +262,7 @@ class Flight:
             )
         except ModelError as error:
             if not error.too_long:
-                failed = _of_function(self.function, error)
+                failed = of_function(self.function, error)
                 self.answers.update(dict.fromkeys(keys, failed))
                 return
             found: dict[int, str] = {}
@@ -323,7 +326,7 @@ def _corrected(request: Request, answer: Answer, error: InputError) -> Request:
     return replace(request, prompt=CORRECTION.format(prompt=request.prompt, error=error, answer=quoted))
 
 
-def _of_function(function: str, error: RecallError) -> RecallError:
+def of_function(function: str, error: RecallError) -> RecallError:
     """A backend knows its own job only: the error names the SQL function that was called."""
     if not isinstance(error, ModelError) or error.function == function:
         return error

@@ -7,9 +7,9 @@ not their business. What happens to requests under way is flight.py's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import numpy as np
@@ -17,13 +17,13 @@ import numpy as np
 from recall_sql.calls import log, loop
 from recall_sql.calls.budget import Purse
 from recall_sql.calls.estimate import Estimate
-from recall_sql.calls.flight import Flight, Line, Question, together
+from recall_sql.calls.flight import Flight, Line, Question, of_function, together
 from recall_sql.calls.limits import Limiter
 from recall_sql.calls.memo import Entry, Keys, Memo, digest, stable
 from recall_sql.calls.packing import EMBEDDING_TOKENS, batches, tokens_of
 from recall_sql.calls.pricing import price_of
 from recall_sql.errors import BudgetError, ConfigError, ModelError, RecallError
-from recall_sql.models.base import Embedder, Generator, RemoteEmbedder
+from recall_sql.models.base import Answer, Embedder, Generator, RemoteEmbedder, Request
 
 if TYPE_CHECKING:
     from recall_sql.instance import Instance
@@ -155,15 +155,42 @@ class CallLayer:
             flight.line = self._line(model, address, generator.max_concurrency)
             await flight.ask_all(generator, pending)
 
+        flight = self._flight(function)
+        self._run(everything(), flight, memo)
+        return flight.answers
+
+    def step(self, function: str, generator: Generator, request: Request, *, address: str | None = None) -> Answer:
+        """A model's next message in a conversation with tools. Never remembered: what tools give back is of now.
+
+        Budget, limits, retries and log are those of every call. Raises ModelError, BudgetError or ConfigError.
+        """
+
+        async def ask() -> None:
+            flight.line = self._line(model, address, generator.max_concurrency)
+            answer, attempt = await flight.generate(generator, request)
+            flight.written(attempt)
+            answers.append(answer)
+
+        model = f"{generator.provider}:{generator.model}"
+        answers: list[Answer] = []
+        self._count(function, model, 1, 1, 1)
+        flight = self._flight(function)
+        try:
+            self._run(ask(), flight, memo=False)
+        except ModelError as error:
+            raise of_function(function, error) from None
+        return answers[0]
+
+    def _run(self, work: Coroutine[Any, Any, None], flight: Flight, memo: bool) -> None:
+        """Runs `work` on the event loop, and writes down what it brings as it comes."""
+
         def keep() -> None:
             entries, attempts = list(flight.entries), list(flight.attempts)
             log.write(self._instance, attempts, entries if memo else (), cursor=cursor)
             flight.written_down(len(entries), len(attempts))
 
-        flight = self._flight(function)
         with self._own_connection() as cursor:
-            loop.run(everything(), flight.news, keep)
-        return flight.answers
+            loop.run(work, flight.news, keep)
 
     @contextmanager
     def _own_connection(self) -> Iterator[duckdb.DuckDBPyConnection]:

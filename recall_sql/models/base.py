@@ -22,6 +22,8 @@ class Request:
 
     prompt: the user's text. system: instructions before it, or None. temperature: 0 is greedy. max_tokens: bound on the
     answer, in the model's tokens, or None. json_schema: JSON Schema the answer must follow, or None for free text.
+    tools: that the model may call, as OpenAI's chat completions describe them. since: messages after the prompt: what
+    the model said and called, and what the tools gave back.
     """
 
     prompt: str
@@ -29,17 +31,32 @@ class Request:
     temperature: float = 0.0
     max_tokens: int | None = None
     json_schema: dict[str, Any] | None = None
+    tools: Sequence[dict[str, Any]] = ()
+    since: Sequence[dict[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that the model wants called. arguments: as it wrote them, which should be a JSON object."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: the text, and what it cost in tokens where the provider says so (None where it doesn't)."""
+    """What came back: the text, and what it cost in tokens where the provider says so (None where it doesn't).
+
+    tool_calls: where the request offered tools; the text may be '' then.
+    """
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_cached: int | None = None
     finish_reason: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
 
 

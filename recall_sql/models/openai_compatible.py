@@ -20,7 +20,7 @@ import numpy as np
 import openai
 
 from recall_sql.errors import ConfigError, ModelError
-from recall_sql.models.base import Answer, Embedded, Request
+from recall_sql.models.base import Answer, Embedded, Request, ToolCall
 
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
 TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Ollama and text-embeddings-inference word it
@@ -155,8 +155,10 @@ def _chat_arguments(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     system = [{"role": "system", "content": request.system}] if request.system else []
     arguments: dict[str, Any] = {
         "model": endpoint.model,
-        "messages": [*system, {"role": "user", "content": request.prompt}],
+        "messages": [*system, {"role": "user", "content": request.prompt}, *request.since],
     }
+    if request.tools:
+        arguments["tools"] = list(request.tools)
     reasoning = endpoint.provider == "openai" and re.match(r"o\d|gpt-5(?!.*chat)", endpoint.model)
     if not reasoning:  # those models refuse any temperature but their own
         arguments["temperature"] = request.temperature
@@ -196,18 +198,20 @@ def _read_answer(endpoint: Endpoint, completion: Any) -> Answer:
         raise ModelError("GENERATE", endpoint.name, refusal, "reword the prompt")
     if reason == "content_filter":
         raise ModelError("GENERATE", endpoint.name, "the provider's content filter stopped it", "reword the prompt")
-    text = getattr(message, "content", None)
-    if text is None:
+    text, wanted = getattr(message, "content", None), getattr(message, "tool_calls", None) or []
+    calls = tuple(ToolCall(call.id, call.function.name, call.function.arguments or "") for call in wanted)
+    if text is None and not calls:
         remedy = "raise max_tokens" if reason == "length" else ""
         raise ModelError("GENERATE", endpoint.name, f"the answer holds no text (finish_reason {reason})", remedy)
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
     return Answer(
-        text=text,
+        text=text or "",
         tokens_in=getattr(usage, "prompt_tokens", None),
         tokens_out=getattr(usage, "completion_tokens", None),
         tokens_cached=getattr(details, "cached_tokens", None),
         finish_reason=reason,
+        tool_calls=calls,
     )
 
 

@@ -6,20 +6,20 @@ Responsible for the conversation with the model, the transaction and the dry run
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import openai
 
-from recall_sql.calls import log
-from recall_sql.errors import ConfigError, InputError, ModelError
+from recall_sql.errors import ConfigError, InputError
+from recall_sql.functions.detect_intent import template
+from recall_sql.functions.generate import generator
 from recall_sql.models import registry
 from recall_sql.models.base import Answer as ModelAnswer
-from recall_sql.models.openai_compatible import Endpoint
+from recall_sql.models.base import Generator, Request
 from recall_sql.records import store
 from recall_sql.records.process import Answer
 from recall_sql.records.schemas import Schema
@@ -41,7 +41,7 @@ class _Stopped(Exception):
 class _Talk:
     """A conversation under way. hops: every tool call with its arguments and result."""
 
-    messages: list[dict[str, Any]]
+    request: Request
     hops: list[dict[str, Any]]
     said: str = ""
     gave_up: str = ""
@@ -61,19 +61,19 @@ def run(
 ) -> tuple[Answer, list[tuple[str, str, dict[str, Any]]]]:
     """The answer, with every hop, and the rows it wrote: none on an error, past the limit, or in a dry run.
 
-    Raises ModelError if the model fails, ConfigError if it can't call tools.
+    Raises ModelError if the model fails, BudgetError if the budget is spent, ConfigError if it can't call tools.
     """
     store.check_user(user_id)
     joined = in_transaction(con)
     if dry_run and joined:
         raise InputError("a dry run takes back what it did, which it can't inside your transaction; commit first")
     box = Toolbox(con, {schema.name: schema for schema in schemas}, user_id, now)
-    talk = _Talk(_opening(message, schemas, now), [])
-    endpoint = _endpoint(instance, model)
+    talk = _Talk(_opening(instance, message, schemas, now), [])
+    speaker = _generator(instance, model)
     if not joined:
         con.execute("begin transaction")
     try:
-        _converse(instance, endpoint, talk, box, hops)
+        _converse(partial(_ask, instance, speaker, model), talk, box, hops)
         if dry_run or talk.gave_up:
             raise _Stopped
         if not joined:
@@ -89,34 +89,32 @@ def run(
     return _answer(talk, box, dry_run), [] if dry_run or talk.gave_up else box.written
 
 
-def _converse(instance: Instance, endpoint: Endpoint, talk: _Talk, box: Toolbox, hops: int) -> None:
+def _converse(ask: Callable[[Request], ModelAnswer], talk: _Talk, box: Toolbox, hops: int) -> None:
     for number in range(1, hops + 1):
-        reply = _ask(instance, endpoint, talk.messages, number)
-        calls = reply.tool_calls or []
-        talk.messages.append(
-            {
-                "role": "assistant",
-                "content": reply.content or "",
-                **({"tool_calls": [_as_sent(c) for c in calls]} if calls else {}),
-            }
-        )
-        if not calls:
-            talk.said = (reply.content or "").strip()
+        reply = ask(talk.request)
+        if not reply.tool_calls:
+            talk.said = reply.text.strip()
             return
-        for call in calls:
-            result, done = box.call(call.function.name, call.function.arguments)
+        results = []
+        for call in reply.tool_calls:
+            result, done = box.call(call.name, call.arguments)
             talk.hops.append(
                 {
                     "hop": number,
-                    "tool": call.function.name,
-                    "arguments": _arguments(call.function.arguments),
+                    "tool": call.name,
+                    "arguments": _arguments(call.arguments),
                     "result": result,
                     "ok": done,
                 }
             )
             content = json.dumps(result, ensure_ascii=False, default=str)
-            talk.messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+            results.append({"role": "tool", "tool_call_id": call.id, "content": content})
+        talk.request = replace(talk.request, since=[*talk.request.since, _as_sent(reply), *results])
     talk.gave_up = f"it wasn't done after {hops} model calls (setting agent_hops); nothing was changed"
+
+
+def _ask(instance: Instance, speaker: Generator, model: str, request: Request) -> ModelAnswer:
+    return instance.calls.step(FUNCTION, speaker, request, address=registry.parse(model).base_url)
 
 
 def _answer(talk: _Talk, box: Toolbox, dry_run: bool) -> Answer:
@@ -147,21 +145,17 @@ def _arguments(text: str) -> Any:
         return text
 
 
-def _as_sent(call: Any) -> dict[str, Any]:
-    return {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.function.name, "arguments": call.function.arguments},
-    }
-
-
-def _opening(message: str, schemas: Sequence[Schema], now: datetime) -> list[dict[str, Any]]:
-    from recall_sql.functions.detect_intent import template
-
-    return [
-        {"role": "system", "content": template("agent_system.jinja").render(schemas=schemas, now=now)},
-        {"role": "user", "content": message},
+def _as_sent(reply: ModelAnswer) -> dict[str, Any]:
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in reply.tool_calls
     ]
+    return {"role": "assistant", "content": reply.text, "tool_calls": calls}
+
+
+def _opening(instance: Instance, message: str, schemas: Sequence[Schema], now: datetime) -> Request:
+    system = template("agent_system.jinja").render(schemas=schemas, now=now)
+    return Request(message, system=system, temperature=instance.settings.temperature, tools=TOOLS)
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -172,54 +166,9 @@ def can_call_tools(model: str) -> bool:
     return registry.parse(model).provider in _SPEAKS
 
 
-def _endpoint(instance: Instance, model: str) -> Endpoint:
-    ref = registry.parse(model)
-    if ref.provider not in _SPEAKS:
+def _generator(instance: Instance, model: str) -> Generator:
+    if not can_call_tools(model):
         raise ConfigError(
             f"'{model}' calls no tools: name an OpenAI-compatible one (openai:…, ollama:…, http://host/v1#model)"
         )
-    settings = instance.settings
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Endpoint(ref.provider, ref.model, ref.base_url, key, settings.timeout)
-
-
-@lru_cache(maxsize=16)
-def _client(endpoint: Endpoint) -> openai.OpenAI:
-    try:
-        return openai.OpenAI(**{**endpoint.client_arguments(), "max_retries": 2})
-    except openai.OpenAIError as error:
-        raise ConfigError(f"'{endpoint.provider}:{endpoint.model}' needs a key: set OPENAI_API_KEY") from error
-
-
-def _ask(instance: Instance, endpoint: Endpoint, messages: list[dict[str, Any]], number: int) -> Any:
-    """The model's next message; every attempt is in recall_calls."""
-    attempt = log.Attempt(FUNCTION, f"{endpoint.provider}:{endpoint.model}", 1, number)
-    failure: ModelError | None = None
-    completion: Any = None
-    try:
-        completion = _client(endpoint).chat.completions.create(
-            model=endpoint.model, messages=messages, tools=TOOLS, tool_choice="auto"
-        )
-        if not getattr(completion, "choices", None):
-            failure = ModelError(
-                FUNCTION, endpoint.name, "the answer holds no choices", "is it an OpenAI-compatible endpoint?"
-            )
-    except openai.APIStatusError as error:
-        failure = ModelError(
-            FUNCTION,
-            endpoint.name,
-            f"HTTP {error.status_code}",
-            status=error.status_code,
-            transient=error.status_code >= 500,
-        )
-    except (openai.OpenAIError, ValueError) as error:
-        failure = ModelError(FUNCTION, endpoint.name, type(error).__name__, "is the server running?", transient=True)
-    if failure is not None:
-        attempt.failed(failure)
-    else:
-        usage = getattr(completion, "usage", None)
-        attempt.done(ModelAnswer("", getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)))
-    log.write(instance, [attempt])
-    if failure is not None:
-        raise failure  # outside of the handler, so that no request with its key hangs on it as context
-    return completion.choices[0].message
+    return generator(instance, model)

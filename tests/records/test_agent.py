@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
 import recall_sql
-from recall_sql.errors import ConfigError, InputError, ModelError
+from recall_sql.errors import BudgetError, ConfigError, InputError, ModelError
 from recall_sql.records import Records
 from tests.records.schemas import NOW, declare
 from tests.servers import Call, Reply, ScriptedServer, chat, error
@@ -88,7 +89,7 @@ def test_updates_the_last_payment(records: Records, con: duckdb.DuckDBPyConnecti
     assert amounts(con) == [("ana", 150.0), ("ana", 200.0), ("bob", 7.0)]
     assert [row["amount"] for row in rows] == [200]
     logged = con.execute("select attempt, status from recall_calls where function = 'AGENT' order by 1").fetchall()
-    assert logged == [(1, "ok"), (2, "ok"), (3, "ok")]
+    assert logged == [(1, "ok")] * 3
 
 
 def test_deletes_the_two_oldest(records: Records, con: duckdb.DuckDBPyConnection) -> None:
@@ -129,6 +130,36 @@ def test_a_model_that_fails_half_way_takes_everything_back(records: Records, con
         records.process("do it", "ana", now=NOW, model=server.model(), agent=True)
     assert "sk-secret" not in str(failure.value)
     assert amounts(con) == BEFORE
+
+
+def test_a_budget_ends_it_and_takes_everything_back(records: Records, con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("select recall_set('budget', '2 calls')")
+    insert = tool_calls(("insert_record", {"schema": "payments", "data": {"recipient": "Zoe", "amount": 1}}))
+    with ScriptedServer(lambda _: insert) as server:
+        with pytest.raises(BudgetError, match="2 calls"):
+            records.process("do it", "ana", now=NOW, model=server.model(), agent=True)
+        assert len(server.calls) == 2
+    assert amounts(con) == BEFORE
+    usage = con.execute("select rows, calls, tokens_in, errors from recall_usage() where function = 'AGENT'").fetchall()
+    assert usage == [(3, 2, 20, 0)]
+
+
+def test_what_may_pass_is_tried_again_and_what_it_cost_is_known(
+    records: Records, con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text("model,input,cached,output\nhttp:scripted,1,1,2\n")
+    con.execute("select recall_set('prices', $1), recall_set('backoff', 0.001)", [str(prices)]).fetchall()
+    script = step_by_step(lambda _: error(503), lambda _: FIND, find_then_update, lambda _: chat("Done."))
+    with ScriptedServer(script) as server:
+        done = records.process("set it to 200", "ana", now=NOW, model=server.model(), agent=True)
+        assert [message["role"] for message in server.calls[-1].json["messages"]] == [
+            *("system", "user", "assistant", "tool", "assistant", "tool")
+        ]
+    assert done["action"] == "update" and ("ana", 200.0) in amounts(con)
+    logged = con.execute("select attempt, status, cost_usd from recall_calls where function = 'AGENT'").fetchall()
+    assert sorted(row[:2] for row in logged) == [(1, "503"), (1, "ok"), (1, "ok"), (2, "ok")]
+    assert [cost for _, status, cost in logged if status == "ok"] == [pytest.approx(20e-6)] * 3
 
 
 def test_other_users_records_are_out_of_reach(records: Records, con: duckdb.DuckDBPyConnection) -> None:
