@@ -31,7 +31,6 @@ from recall_sql.session import instance_of
 
 PARTITION_TURNS = 5_000
 STORED_AT_ONCE = 50_000  # messages
-LAND_AT_ONCE = 200_000  # turns whose facts are landed in one transaction
 
 # on_event(name, fields): staging, staged, resumed, storing, reading, landing, finished
 Event = Callable[[str, dict[str, Any]], None]
