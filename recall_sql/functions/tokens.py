@@ -26,17 +26,22 @@ if TYPE_CHECKING:
 
 LANGUAGE = "english"
 _LONGEST = 64  # characters of a word that are kept: beyond that it is a blob, not a word
+_LONGEST_RUN = 65_536  # characters, where there are no blanks between words
 
 # Scripts that are written without blanks between words, or whose words carry particles: found by pairs of characters.
 _UNSPACED = (
     r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}"
     r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}"
 )
+# Sets are repeated, and groups only so often: regex remembers every turn of a repeated group, which for a word of
+# 16 MB is more than it allows itself.
 _PIECES = regex.compile(
-    rf"(?P<number>\p{{Nd}}++(?:[.,:]\p{{Nd}}++)*+(?![\p{{L}}\p{{M}}]))"
-    rf"|(?P<unspaced>[{_UNSPACED}]\p{{M}}*(?:[{_UNSPACED}]\p{{M}}*)*)"
-    rf"|(?P<word>(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}])(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])*"
-    rf"(?:['’](?:(?![{_UNSPACED}])[\p{{L}}\p{{M}}])+)*)"
+    rf"(?P<number>\p{{Nd}}++(?:[.,:]\p{{Nd}}++){{0,31}}+(?![\p{{L}}\p{{M}}]))"
+    rf"|(?P<unspaced>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*+)"
+    rf"|(?P<word>[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
+    rf"[[\p{{L}}\p{{N}}\p{{M}}]--[{_UNSPACED}]]*+"
+    rf"(?:['’][[\p{{L}}\p{{M}}]--[{_UNSPACED}]]++){{0,31}}+)",
+    regex.V1,
 )
 _ENDINGS = frozenset(("s", "t", "d", "m", "ll", "re", "ve"))  # what English puts behind an apostrophe
 _SINGLE = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]")
@@ -110,16 +115,16 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
     """(word, whether it is a lone character of an unspaced script that its pairs cover too)."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     for piece in _PIECES.finditer(folded):
-        found = piece.group()[: _LONGEST * 4]
+        found = piece.group()
         if piece.lastgroup == "unspaced":
-            clusters = _CLUSTER.findall(found)
+            clusters = _CLUSTER.findall(found[:_LONGEST_RUN])
             for first, second in pairwise(clusters):
                 yield first + second, False
             for cluster in clusters:
                 if len(clusters) == 1 or _SINGLE.match(cluster):
                     yield cluster, len(clusters) > 1
         elif piece.lastgroup == "number":
-            yield found.replace(",", "")[:_LONGEST], False
+            yield found[: _LONGEST * 4].replace(",", "")[:_LONGEST], False
         else:
             for part in _parts(found[:_LONGEST]):
                 yield part, False

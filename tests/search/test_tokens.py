@@ -30,6 +30,17 @@ def test_tokens(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
 
 
+def test_a_long_run_without_blanks_is_found_to_its_end() -> None:
+    assert tokens("ก" * 600 + "ข้าว")[-2:] == ["ข้า", "าว"]
+    assert "猫" in tokens("犬" * 600 + "猫")
+
+
+@pytest.mark.parametrize(("said", "times"), [("x", 2**24), ("1,", 2**23), ("l'", 2**16), ("é", 2**18)])
+def test_megabytes_without_a_blank(said: str, times: int) -> None:
+    found = tokens(said * times + " cats")
+    assert found[-1] == "cat" and all(len(token) <= 64 for token in found)
+
+
 def test_terms_leave_function_words_out_unless_there_is_nothing_else() -> None:
     assert terms("What did I say about the trains, the trains?") == ["say", "train"]
     assert terms("who are you?") == ["who", "are", "you"]
