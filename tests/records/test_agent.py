@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-import recall_sql
 from recall_sql.errors import BudgetError, ConfigError, InputError, ModelError
 from recall_sql.records import Records
 from tests.records.schemas import NOW, declare
@@ -31,13 +30,6 @@ def tool_calls(*calls: tuple[str, dict[str, Any]]) -> Reply:
 def last_result(call: Call) -> Any:
     """What the last tool gave back, as the model sees it."""
     return json.loads(call.json["messages"][-1]["content"])
-
-
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = recall_sql.connect(":memory:")
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

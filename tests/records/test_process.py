@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import duckdb
 import pytest
 
-import recall_sql
 from recall_sql.errors import InputError
 from recall_sql.records import Records
 from tests.records.dataset import fill
 from tests.records.schemas import NOW, declare
 from tests.servers import ScriptedServer, chat
-
-
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = recall_sql.connect(":memory:")
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

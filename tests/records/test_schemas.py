@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -38,13 +37,6 @@ class Everything(BaseModel):
     tags: list[str] = []
     grid: list[list[int]] | None = None
     address: Address | None = None
-
-
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = recall_sql.connect(":memory:")
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

@@ -138,6 +138,7 @@ MONTHS = (
     "november",
     "december",
 )
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SHORT = {m[:3]: m for m in MONTHS} | {"sept": "september"}
 MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|"
