@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 import recall_sql
-from recall_sql.errors import ConfigError
+from recall_sql.errors import ConfigError, InputError
 from recall_sql.integrations.http import problems
 from recall_sql.integrations.http.doorman import Doorman
 from recall_sql.integrations.http.routes import ROUTERS, operations
@@ -66,6 +66,7 @@ def create_app(
         version=recall_sql.__version__,
         description=_ABOUT,
         lifespan=lifespan,
+        dependencies=[Depends(_known_parameters)],
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -82,6 +83,16 @@ def create_app(
     app.add_middleware(Doorman, service=service)
     app.openapi = lambda: _document(app)
     return app
+
+
+async def _known_parameters(request: Request) -> None:
+    """Refuses a query parameter that the address doesn't have: a filter with a slip in its name filters nothing."""
+    if not request.query_params:
+        return
+    about = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
+    known = sorted(one["name"] for one in about.get("parameters", ()) if one["in"] == "query")
+    if not set(known).issuperset(request.query_params):
+        raise InputError(f"unknown query parameter; this address takes {', '.join(known) or 'none'}")
 
 
 def _mcp_app(service: Service) -> Starlette:

@@ -70,6 +70,25 @@ def test_an_address_that_is_none(client: TestClient) -> None:
     assert (other.status_code, other.headers["allow"]) == (405, "GET, POST")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "takes"),
+    [
+        ("GET", f"{A1}/facts?categry=pet", "as_of, category, kind, thread_id, user_id"),
+        ("DELETE", f"{A1}/threads/t?user=lina", "user_id"),
+        ("GET", "/healthz?x=1", "none"),
+        ("POST", "/v1/ask?user_id=lina&usr=x", "agent_id, user_id"),
+    ],
+)
+def test_a_parameter_nobody_knows_is_refused_and_does_nothing(
+    client: TestClient, method: str, path: str, takes: str
+) -> None:
+    client.post(f"{A1}/facts", json={"text": "Mochi", "category": "pet", "fact_key": "cat"})
+    answer = client.request(method, path)
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == f"unknown query parameter; this address takes {takes}"
+    assert len(client.get(f"{A1}/facts").json()["facts"]) == 1
+
+
 def test_a_rule_of_a_recipe_that_is_broken_is_told(client: TestClient) -> None:
     sql = "insert into chat_turns (session_id, role, content) values ('s', 'user', '')"
     answer = client.post("/v1/query/execute", json={"sql": sql})
