@@ -1,4 +1,4 @@
-"""A backfill of 10,000 and 100,000 turns, and of a million: `python -m tests.bench.bench_backfill [SIZE …]`.
+"""A backfill of so many turns: `python -m tests.bench.bench_backfill 10000 100000 1000000`, which takes two hours.
 
 Turns from tests/bench/generate_turns.py, 50 a session; the rules extractor, MiniLM on onnxruntime, one process. Each
 size in a process of its own, for its peak of memory. Stages: ingest (read, check, sort, store), embed, extract, land,
