@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +177,10 @@ def main() -> None:
         source, database, options, how = asked.one
         print(json.dumps(run_one(source, database, how, json.loads(options))))
         return
-    told = []
+    command = " ".join(["python -m tests.bench.bench_backfill", *sys.argv[1:]])
+    told = [
+        f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, DuckDB {version('duckdb')} limited to 2 GB.\n"
+    ]
     with tempfile.TemporaryDirectory(prefix="bench-backfill-") as temporary:
         folder = Path(temporary)
         if asked.profile:
