@@ -189,7 +189,7 @@ def main() -> None:
         if asked.engines:
             rows = engines_table(folder, int(asked.sizes[0]))
             header = ["who reads", "turns/s embedded and extracted", "beside one process", "ms a partition costs"]
-            told.append(shown(f"Engines, two cores, {int(asked.sizes[0]):,} turns", header, rows))
+            told.append(shown(f"Engines, {int(asked.sizes[0]):,} turns", header, rows))
         else:
             results = {}
             for text in asked.sizes:
@@ -197,7 +197,7 @@ def main() -> None:
                 name = f"{int(size):,}" + (f", {how}" if how else "")
                 results[name] = apart(folder, int(size), "size", how=how)
                 print(name, json.dumps(results[name]), flush=True)
-            told.append(shown("Backfill, one process, two cores", ["turns", *results], sizes_table(results)))
+            told.append(shown("Backfill, one process", ["turns", *results], sizes_table(results)))
     if len(asked.sizes) >= 3 or asked.engines:
         name = "backfill_engines.md" if asked.engines else "backfill.md"
         RESULTS.with_name(name).write_text("\n".join(told), "utf-8")
