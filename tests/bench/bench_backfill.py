@@ -178,9 +178,8 @@ def main() -> None:
         print(json.dumps(run_one(source, database, how, json.loads(options))))
         return
     command = " ".join(["python -m tests.bench.bench_backfill", *sys.argv[1:]])
-    told = [
-        f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, DuckDB {version('duckdb')} limited to 2 GB.\n"
-    ]
+    where = f"{os.cpu_count()} cores, DuckDB {version('duckdb')} limited to 2 GB"
+    told = [f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, {where}.\n"]
     with tempfile.TemporaryDirectory(prefix="bench-backfill-") as temporary:
         folder = Path(temporary)
         if asked.profile:
