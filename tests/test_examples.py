@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import recall_sql
-from tests.llama import llama_server, needs_smollm2
+from tests.llama import llama_server
 from tests.processes import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -43,7 +43,6 @@ def test_each_is_in_the_table_of_the_readme() -> None:
     assert [name for name in os.listdir(EXAMPLES) if name.endswith(".py") and f"]({name})" not in readme] == []
 
 
-@needs_smollm2
 def test_plain_loop(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("I'm vegetarian.\n\n"))
     assert run("plain_loop.py").strip()
@@ -58,7 +57,6 @@ def test_async_service(run: Run) -> None:
     assert "Mochi" not in about["lina"]
 
 
-@needs_smollm2
 def test_openai_sdk_against_llama_cpps_own_server(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     server = llama_server(context=2048)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.listening_address}/v1")
@@ -72,24 +70,14 @@ def test_openai_sdk_against_llama_cpps_own_server(run: Run, monkeypatch: pytest.
         )
 
 
-@needs_smollm2
-@pytest.mark.parametrize(
-    ("name", "package"),
-    [
-        ("langchain_chain.py", "langchain_core"),
-        ("langgraph_agent.py", "langgraph"),
-        ("llamaindex_chat.py", "llama_index.core"),
-    ],
-)
-def test_frameworks(name: str, package: str, run: Run) -> None:
-    pytest.importorskip(package)
+@pytest.mark.parametrize("name", ["langchain_chain.py", "langgraph_agent.py", "llamaindex_chat.py"])
+def test_frameworks(name: str, run: Run) -> None:
     printed = run(name)
     assert printed.count("> ") >= 2 and "dietary: vegetarian" in printed
     assert known() == {"dietary.vegetarian", "location.home_city"}
 
 
 def test_mcp_client(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("mcp")
     import mcp.client.stdio
 
     # the SDK gives the server few variables; a checkout that isn't installed is found by this one

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
-import pytest
 
 from recall_sql import Memory
 from tests.beliefs.telling import beliefs, said
@@ -45,8 +44,8 @@ def test_eight_threads_on_cursors_assert_one_key_two_hundred_times(con: duckdb.D
 
 
 def test_eight_threads_write_directly_on_sqlalchemy_connections(db: Path) -> None:
-    sqlalchemy = pytest.importorskip("sqlalchemy")
-    pytest.importorskip("duckdb_engine")
+    import sqlalchemy
+
     import recall_sql.integrations.sqlalchemy  # names the dialect
 
     owner = recall_sql.connect(db)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import recall_sql
-from tests.llama import llama_server, needs_smollm2
+from tests.llama import llama_server
 
 SCHEMA = {
     "type": "object",
@@ -15,9 +15,6 @@ SCHEMA = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
-
-
-pytestmark = needs_smollm2
 
 
 @pytest.fixture(scope="module")

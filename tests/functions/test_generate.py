@@ -36,6 +36,18 @@ def test_an_answer_per_row_and_null_for_null(con, server):
     assert con.execute("select generate(null)").fetchall() == [(None,)]
 
 
+def test_prompts_that_begin_alike_follow_each_other_and_rows_get_their_own_answers():
+    """A server that caches prefixes has read the beginning of the one before."""
+    with (
+        ScriptedServer(lambda call: chat(f"to {call.prompt}")) as server,
+        recall_sql.connect(settings={"llm": server.model(), "concurrency": 1}) as con,
+    ):
+        said = [f"{user}: {number}" for number in range(3) for user in ("ben", "ana")]
+        rows = con.execute("select p, generate(p) from (select unnest($1) as p)", [said]).fetchall()
+        assert rows == [(prompt, f"to {prompt}") for prompt in said]
+        assert [call.prompt for call in server.calls] == sorted(said)
+
+
 def test_options_reach_the_model(con, server):
     con.execute(
         "select generate('hi', {system: 'Be brief.', temperature: 0.5, max_tokens: 7,"

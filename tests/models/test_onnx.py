@@ -7,20 +7,15 @@ import shutil
 import subprocess
 import sys
 import threading
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 from recall_sql.errors import ConfigError
 from recall_sql.models.base import Embedder
-from recall_sql.models.installed import has, minilm_folder
-from recall_sql.models.registry import ONNX_PACKAGES, embedder
-
-if minilm_folder() is None or not has(*ONNX_PACKAGES):
-    pytest.skip("the extra 'onnx' is not installed", allow_module_level=True)
-
+from recall_sql.models.installed import minilm_folder
 from recall_sql.models.onnx_embedder import TOKENS_PER_RUN, OnnxEmbedder, _same_length_groups
+from recall_sql.models.registry import embedder
 
 TEXTS = [
     "I'm vegetarian.",
@@ -57,8 +52,6 @@ def test_it_is_what_the_protocol_asks(minilm):
 
 
 def test_vectors_equal_those_of_sentence_transformers(minilm):
-    if find_spec("sentence_transformers") is None:
-        pytest.skip("the extra 'local' is not installed")
     reference = embedder(f"sentence-transformers:{minilm_folder()}").embed(TEXTS)
     cosines = (minilm.embed(TEXTS) * reference).sum(axis=1)
     assert cosines.min() >= 0.99999, dict(zip(TEXTS, cosines, strict=True))

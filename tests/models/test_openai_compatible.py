@@ -15,7 +15,7 @@ import pytest
 from recall_sql.errors import ConfigError, ModelError
 from recall_sql.models import registry
 from recall_sql.models.base import Answer, Embedder, Generator, Request
-from tests.llama import llama_server, needs_smollm2
+from tests.llama import llama_server
 from tests.servers import Reply, ScriptedServer, chat, embeddings, error
 
 CLOSED = {
@@ -314,7 +314,6 @@ def llama():
     yield f"{server.listening_address}/v1", "key-of-llama-server"
 
 
-@needs_smollm2
 def test_llama_cpps_server_follows_a_schema(llama):
     url, key = llama
     request = Request("I am Ann, I am 31.", system="Give name and age.", max_tokens=60, json_schema=CLOSED)
@@ -323,7 +322,6 @@ def test_llama_cpps_server_follows_a_schema(llama):
     assert answer.tokens_in > 10 and answer.tokens_out > 5 and answer.finish_reason == "stop"
 
 
-@needs_smollm2
 def test_llama_cpps_server_refuses_a_prompt_that_is_too_long_and_a_wrong_key(llama):
     url, key = llama
     with pytest.raises(ModelError, match="exceeds the available context size") as caught:

@@ -11,11 +11,8 @@ import pytest
 
 from recall_sql.errors import ConfigError
 from recall_sql.models.base import Embedder
-from recall_sql.models.installed import has, minilm_folder
+from recall_sql.models.installed import minilm_folder
 from recall_sql.models.registry import embedder
-
-if minilm_folder() is None or not has("sentence_transformers"):
-    pytest.skip("the extra 'local' is not installed", allow_module_level=True)
 
 
 def test_a_folder_is_a_model():

