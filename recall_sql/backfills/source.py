@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 
+from recall_sql import extensions
 from recall_sql.errors import InputError
 from recall_sql.importers.fields import FIELDS, Columns
 from recall_sql.importers.tabular import literal_path
@@ -28,6 +29,7 @@ _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
 }
+_BY_HTTPFS = ("http", "https", "s3", "gs", "gcs", "r2", "hf")
 _COMPRESSED = (".gz", ".zst")
 _DELIMITERS = ",;\t|"
 _SAMPLE = 2048  # JSON rows whose keys are looked at
@@ -48,11 +50,14 @@ class Source:
 def find(con: duckdb.DuckDBPyConnection, source: str, format: str = "auto") -> Source:
     """The files that `source` (a file, a pattern, a directory, or an address that DuckDB can read) means.
 
-    Raises InputError where there are none, or where they aren't of one format that is known.
+    Raises InputError where there are none, or where they aren't of one format that is known; ConfigError for an address
+    where DuckDB's extension httpfs, which is loaded here, isn't to be had.
     """
     if format not in ("auto", *FORMATS):
         raise InputError(f"unknown format {format!r}; there are auto, {', '.join(FORMATS)}")
     patterns = _patterns(source, format)
+    if source.partition("://")[0].lower() in _BY_HTTPFS:
+        extensions.load(con, "httpfs")
     try:
         found = con.execute(
             "select filename, size, last_modified::varchar from read_blob($1) order by filename", [patterns]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import recall_sql
+from recall_sql import extensions
 from recall_sql.backfills import prepared
-from recall_sql.errors import InputError
+from recall_sql.errors import ConfigError, InputError
 from recall_sql.importers import import_file
 from tests.backfills.conversations import messages, write_jsonl
 from tests.backfills.memories import assert_same, contents
@@ -20,6 +24,7 @@ from tests.processes import running
 from tests.servers import ScriptedServer, chat
 
 ALL = messages(240)
+COLUMNS = str(dict.fromkeys(ALL[0], "VARCHAR"))
 
 
 @pytest.fixture(scope="module")
@@ -333,3 +338,47 @@ def test_jsonl_needs_little_memory(source):
 def test_a_row_that_is_too_long_is_refused(con, tmp_path):
     path = write_jsonl(tmp_path / "long.jsonl", [{"role": "user", "content": "x" * 2**26}])
     assert "maximum_object_size" in refused(con, path)
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def website(tmp_path):
+    """The address of a folder `web`, served by HTTP."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield folder, f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *about):
+        pass
+
+
+@pytest.mark.skipif(
+    extensions.extension_file("httpfs") is None,
+    reason="the wheel duckdb-extension-httpfs is made for DuckDB 1.5.5 only, and tests load nothing from a network",
+)
+@pytest.mark.parametrize("name", ["all.jsonl", "all.parquet", "all.csv"])
+def test_an_address_is_read_with_the_installed_wheel(con, website, plain, name):
+    folder, address = website
+    lines = write_jsonl(folder / "all.jsonl", ALL)
+    if name != "all.jsonl":
+        with duckdb.connect() as other:
+            other.execute(f"copy (from read_json('{lines}', columns := {COLUMNS})) to '{folder / name}'")
+    recall_sql.backfill(con, f"{address}/{name}")
+    assert_same(con, plain)
+
+
+def test_an_address_without_the_extension_says_what_to_install(con, monkeypatch, tmp_path):
+    monkeypatch.setattr(extensions, "extension_file", lambda name: None)
+    con.execute(f"set custom_extension_repository = '{tmp_path / 'none'}'")
+    con.execute(f"set extension_directory = '{tmp_path}'")
+    with pytest.raises(ConfigError, match="pip install duckdb-extension-httpfs=="):
+        recall_sql.backfill(con, "https://127.0.0.1:9/all.jsonl")
